@@ -1,0 +1,58 @@
+# Two commands matter: `make demo` and `make test`. Each sets up all it needs, and is quick when run again.
+
+VENV := .venv
+BIN := $(VENV)/bin
+# The first Python that is new enough; override with `make PYTHON=/path/to/python demo`.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14 python; do \
+	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: demo test check format bench docs clean
+
+demo: $(VENV)/.demo-installed
+	$(BIN)/mien demo --out demo-report
+
+test: $(VENV)/.dev-installed
+	$(BIN)/python -m pytest -n auto --dist worksteal
+
+check: $(VENV)/.dev-installed
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev-installed
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.bench-installed
+	$(BIN)/python -m benchmarks $(ONLY)
+
+docs: $(VENV)/.dev-installed
+	$(BIN)/sphinx-build -W --keep-going -n -b html docs docs/_build/html
+	@echo "Open docs/_build/html/index.html"
+
+clean:
+	rm -rf $(VENV) docs/_build demo-report build .mypy_cache .ruff_cache .pytest_cache
+
+# ---------------------------------------------------------------- what the commands stand on
+
+$(BIN)/python:
+	@test -n "$(PYTHON)" || { echo "mien needs Python 3.11 or newer, and none was found on the PATH."; exit 1; }
+	@echo "Making $(VENV) with $(PYTHON) ..."
+	@rm -rf $(VENV)
+	@"$(PYTHON)" -m venv $(VENV)
+
+$(VENV)/.demo-installed: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing mien and what it stands on (a minute or two, once) ..."
+	@$(PIP) --editable '.[all]'
+	@touch $@
+
+$(VENV)/.dev-installed: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing mien, its tests and its tools (a minute or two, once) ..."
+	@$(PIP) --editable '.[dev]'
+	@touch $@ $(VENV)/.demo-installed
+
+$(VENV)/.bench-installed: pyproject.toml constraints.txt | $(BIN)/python
+	@echo "Installing mien and the peers that it is measured against ..."
+	@$(PIP) --editable '.[all,bench]'
+	@touch $@ $(VENV)/.demo-installed

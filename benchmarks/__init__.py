@@ -1,0 +1,1 @@
+"""Jobs measured against their peers and their floors, each as a ratio in one run."""

@@ -1,0 +1,76 @@
+"""Time and memory of a call, and the row that every benchmark prints."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import platform
+import resource
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Row", "machine", "peak_memory", "print_rows", "seconds"]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of a benchmark: what was done, by whom, how long, and how that compares."""
+
+    job: str
+    who: str
+    seconds: float
+    ratio: float | None = None
+    against: str = ""
+    note: str = ""
+
+
+def seconds(call: Callable[[], Any], repeats: int = 3) -> float:
+    """Best time of ``repeats`` calls, after one that warms caches and compilers."""
+    call()
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.perf_counter()
+        call()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def peak_memory(call: Callable[[], Any]) -> tuple[float, float]:
+    """Seconds and peak MiB of a call in a process of its own (imports included)."""
+    parent, child = multiprocessing.get_context("fork").Pipe()
+
+    def run() -> None:
+        start = time.perf_counter()
+        call()
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+        child.send((time.perf_counter() - start, peak))
+
+    process = multiprocessing.get_context("fork").Process(target=run)
+    process.start()
+    process.join()
+    if process.exitcode != 0:
+        raise RuntimeError(f"the measured call ended with exit code {process.exitcode}")
+    result: tuple[float, float] = parent.recv()
+    return result
+
+
+def machine() -> str:
+    """One line that says what was measured on."""
+    return (
+        f"{os.cpu_count()} cores, {platform.machine()}, Python {platform.python_version()}, "
+        f"NumPy {np.__version__}; every ratio is of one run on this machine"
+    )
+
+
+def print_rows(title: str, rows: Iterable[Row]) -> None:
+    """Print rows as they come, so that a long benchmark shows what it has."""
+    print(f"\n{title}")
+    print(f"  {'job':<46} {'who':<30} {'seconds':>10} {'ratio':>8}  against / note")
+    for row in rows:
+        ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
+        note = ", ".join(part for part in (row.against, row.note) if part)
+        print(f"  {row.job:<46} {row.who:<30} {row.seconds:>10.4g} {ratio:>8}  {note}", flush=True)

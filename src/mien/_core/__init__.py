@@ -1,0 +1,1 @@
+"""What every learner stands on: validation, linear algebra, statistics, iteration, kernels."""

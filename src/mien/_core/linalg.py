@@ -1,0 +1,121 @@
+"""Linear algebra with a numerical rank: thin decompositions, null spaces, two forms at once."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from mien.errors import InputError
+
+__all__ = [
+    "SimultaneousDiagonalisation",
+    "ThinSVD",
+    "null_space",
+    "numerical_rank",
+    "simultaneous_diagonalisation",
+    "symmetrize",
+    "thin_svd",
+]
+
+
+class ThinSVD(NamedTuple):
+    """``X ≈ U @ diag(s) @ Vt`` with only the singular values above the tolerance."""
+
+    U: np.ndarray
+    s: np.ndarray
+    Vt: np.ndarray
+
+
+class SimultaneousDiagonalisation(NamedTuple):
+    """``V.T @ within @ V = I`` and ``V.T @ between @ V = diag(ratios)``, ratios descending."""
+
+    V: np.ndarray
+    ratios: np.ndarray
+
+
+def symmetrize(matrix: np.ndarray) -> np.ndarray:
+    """Average a square matrix with its transpose, against the drift of rounding."""
+    return (matrix + matrix.T) / 2
+
+
+def numerical_rank(singular_values: np.ndarray, rtol: float) -> int:
+    """Count the singular values above ``rtol`` times the largest.
+
+    Parameters
+    ----------
+    singular_values : (k,)
+        In any order, not negative.
+    rtol : float
+        Relative to the largest one.
+    """
+    if singular_values.size == 0:
+        return 0
+    largest = singular_values.max()
+    if largest == 0:
+        return 0
+    return int(np.count_nonzero(singular_values > rtol * largest))
+
+
+def thin_svd(X: np.ndarray, rtol: float = 1e-9) -> ThinSVD:
+    """Decompose X and keep its numerical range; the signs are those of scikit-learn's PCA.
+
+    Parameters
+    ----------
+    X : (n, d)
+        Any real matrix.
+    rtol : float
+        Singular values at or below ``rtol`` times the largest are dropped.
+    """
+    # gesdd is the fast driver and fails on rare matrices that the slower gesvd decomposes.
+    try:
+        U, s, Vt = linalg.svd(X, full_matrices=False, check_finite=False)
+    except linalg.LinAlgError:
+        U, s, Vt = linalg.svd(X, full_matrices=False, check_finite=False, lapack_driver="gesvd")
+    rank = numerical_rank(s, rtol)
+    U, s, Vt = U[:, :rank], s[:rank], Vt[:rank]
+    if rank:
+        largest = np.argmax(np.abs(Vt), axis=1)
+        signs = np.where(Vt[np.arange(rank), largest] < 0, -1, 1).astype(Vt.dtype)
+        U, Vt = U * signs, Vt * signs[:, None]
+    return ThinSVD(U, s, Vt)
+
+
+def null_space(X: np.ndarray, rtol: float = 1e-9) -> np.ndarray:
+    """Orthonormal basis (d, d - rank) of the directions that X (n, d) sends to zero."""
+    _, s, Vt = linalg.svd(X, full_matrices=True, check_finite=False)
+    return np.ascontiguousarray(Vt[numerical_rank(s, rtol) :].T)
+
+
+def simultaneous_diagonalisation(
+    within: np.ndarray, between: np.ndarray, rtol: float = 1e-10
+) -> SimultaneousDiagonalisation:
+    """Find V that whitens one covariance and diagonalises the other.
+
+    Parameters
+    ----------
+    within : (d, d)
+        Symmetric, positive semidefinite. Directions where it is numerically zero are left out.
+    between : (d, d)
+        Symmetric, positive semidefinite.
+    rtol : float
+        Eigenvalues of ``within`` at or below ``rtol`` times the largest count as zero.
+
+    Returns
+    -------
+    SimultaneousDiagonalisation
+        ``V`` is (d, rank of within). Rounding below zero in the ratios is cut to zero.
+    """
+    values, vectors = linalg.eigh(symmetrize(within), check_finite=False)
+    largest = values[-1] if values.size else 0.0
+    if not largest > 0:
+        raise InputError(
+            "the within-class covariance is zero: every sample equals its class mean, so no ratio "
+            "of variances exists; add pictures that differ, or a floor"
+        )
+    keep = values > rtol * largest
+    whitener = vectors[:, keep] / np.sqrt(values[keep])
+    ratios, rotation = linalg.eigh(symmetrize(whitener.T @ between @ whitener), check_finite=False)
+    order = np.argsort(ratios)[::-1]
+    return SimultaneousDiagonalisation(whitener @ rotation[:, order], np.maximum(ratios[order], 0))

@@ -1,0 +1,214 @@
+"""Additive statistics of labelled vectors: one pass, any number of parts, then no data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mien._core.linalg import symmetrize
+from mien._core.validation import check_labels
+from mien.errors import InputError
+
+__all__ = ["GroupedMoments"]
+
+
+class GroupedMoments:
+    """Counts, sums a group, and the second moment of all vectors, in float64.
+
+    Everything is kept about a ``shift`` (the mean of the first batch), so that data far from the
+    origin lose no digits. Statistics of different parts of the data can be merged, whatever their
+    order, batches and shifts: the sum equals the statistics of all of it.
+
+    Parameters
+    ----------
+    n_features : int
+        Length of a vector.
+    no_group : int or str or None
+        A label that means "in no group": such vectors count in the total only.
+
+    Attributes
+    ----------
+    n_samples : int
+        Vectors seen.
+    labels : (n_groups,)
+        The groups, in the order in which they first came.
+    counts : (n_groups,)
+        Vectors of each group.
+    shift : (n_features,)
+        What was subtracted from every vector.
+
+    Notes
+    -----
+    Memory is ``n_features² + n_groups · n_features`` numbers. With ``z = x − shift`` the moments
+    are ``Σ z zᵀ``, ``Σ z`` and ``Σ_g z``; a merge into another shift adds the cross terms exactly.
+    """
+
+    def __init__(self, n_features: int, no_group: int | str | None = None) -> None:
+        self.n_features = int(n_features)
+        self.no_group = no_group
+        self.n_samples = 0
+        self.shift = np.zeros(self.n_features)
+        self._second = np.zeros((self.n_features, self.n_features))
+        self._total = np.zeros(self.n_features)
+        self._sums = np.zeros((0, self.n_features))
+        self._counts = np.zeros(0, dtype=np.int64)
+        self._rows: dict[Any, int] = {}
+
+    def update(self, X: np.ndarray, y: Any) -> GroupedMoments:
+        """Add a batch X (n, n_features) with labels y (n,); returns itself."""
+        X = np.asarray(X)
+        if X.ndim != 2 or X.shape[1] != self.n_features:
+            raise InputError(f"a batch must have the shape (n, {self.n_features}); got {X.shape}")
+        y = check_labels("labels", y, len(X))
+        if len(X) == 0:
+            return self
+        if not np.all(np.isfinite(X)):
+            raise InputError("the batch has NaN or infinite entries")
+        if self.n_samples == 0:
+            self.shift = X.mean(axis=0, dtype=np.float64)
+        Z = X - self.shift
+        self._second += Z.T @ Z
+        self._total += Z.sum(axis=0)
+        self.n_samples += len(Z)
+        grouped = np.ones(len(Z), dtype=bool) if self.no_group is None else y != self.no_group
+        if grouped.any():
+            names, inverse, counts = np.unique(y[grouped], return_inverse=True, return_counts=True)
+            order = np.argsort(inverse, kind="stable")
+            starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+            sums = np.add.reduceat(Z[grouped][order], starts, axis=0)
+            self._add_groups(names.tolist(), sums, counts)
+        return self
+
+    def merge(self, other: GroupedMoments) -> GroupedMoments:
+        """Add the statistics of another part of the data; returns itself."""
+        if other.n_features != self.n_features:
+            raise InputError(
+                f"statistics of {self.n_features} and of {other.n_features} features cannot be "
+                "added"
+            )
+        if other.n_samples == 0:
+            return self
+        if self.n_samples == 0:
+            self.shift = other.shift.copy()
+        delta = other.shift - self.shift
+        cross = np.outer(delta, other._total)
+        self._second += other._second + cross + cross.T + other.n_samples * np.outer(delta, delta)
+        self._total += other._total + other.n_samples * delta
+        self.n_samples += other.n_samples
+        self._add_groups(
+            list(other._rows), other.sums() + other.counts[:, None] * delta, other.counts
+        )
+        return self
+
+    def __add__(self, other: GroupedMoments) -> GroupedMoments:
+        return GroupedMoments(self.n_features, self.no_group).merge(self).merge(other)
+
+    @property
+    def n_groups(self) -> int:
+        return len(self._rows)
+
+    @property
+    def labels(self) -> np.ndarray:
+        return np.asarray(list(self._rows))
+
+    @property
+    def counts(self) -> np.ndarray:
+        return self._counts[: self.n_groups].copy()
+
+    @property
+    def mean(self) -> np.ndarray:
+        """Mean (n_features,) of every vector seen."""
+        self._require_samples()
+        return self.shift + self._total / self.n_samples
+
+    def sums(self, centre: np.ndarray | None = None) -> np.ndarray:
+        """Sum (n_groups, n_features) of each group, about ``centre`` (the shift if None)."""
+        sums = self._sums[: self.n_groups]
+        if centre is None:
+            return sums.copy()
+        return sums + self.counts[:, None] * (self.shift - centre)
+
+    def group_means(self) -> np.ndarray:
+        """Mean (n_groups, n_features) of each group."""
+        return self.shift + self.sums() / self.counts[:, None]
+
+    def scatter(self, centre: np.ndarray | None = None) -> np.ndarray:
+        """``Σ (x − centre)(x − centre)ᵀ`` of every vector, about the mean if None."""
+        self._require_samples()
+        centre = self.mean if centre is None else centre
+        delta = self.shift - centre
+        cross = np.outer(delta, self._total)
+        return symmetrize(self._second + cross + cross.T + self.n_samples * np.outer(delta, delta))
+
+    def between_scatter(self) -> np.ndarray:
+        """``Σ n_g (mean_g − mean)(mean_g − mean)ᵀ`` over the groups."""
+        deviations = (self.group_means() - self.mean) * np.sqrt(self.counts)[:, None]
+        return deviations.T @ deviations
+
+    def within_scatter(self) -> np.ndarray:
+        """``Σ (x − mean_g)(x − mean_g)ᵀ``; needs every vector to be in a group."""
+        if int(self.counts.sum()) != self.n_samples:
+            raise InputError(
+                "the within-group scatter needs every vector in a group; "
+                f"{self.n_samples - int(self.counts.sum())} are in none"
+            )
+        scaled = self.sums() / np.sqrt(self.counts)[:, None]
+        return symmetrize(self._second - scaled.T @ scaled)
+
+    def to_arrays(self) -> dict[str, np.ndarray]:
+        """Plain arrays that :meth:`from_arrays` takes back, for saving."""
+        return {
+            "shift": self.shift,
+            "second": self._second,
+            "total": self._total,
+            "sums": self.sums(),
+            "counts": self.counts,
+            "labels": self.labels,
+            "n_samples": np.asarray(self.n_samples),
+        }
+
+    @classmethod
+    def from_arrays(
+        cls, arrays: dict[str, np.ndarray], no_group: int | str | None = None
+    ) -> GroupedMoments:
+        """Build the statistics from :meth:`to_arrays`; shapes are checked."""
+        d = len(arrays["shift"])
+        g = len(arrays["counts"])
+        wanted = {
+            "shift": (d,),
+            "second": (d, d),
+            "total": (d,),
+            "sums": (g, d),
+            "counts": (g,),
+            "labels": (g,),
+            "n_samples": (),
+        }
+        for name, shape in wanted.items():
+            if np.shape(arrays[name]) != shape:
+                raise InputError(f"{name} must be {shape}; got {np.shape(arrays[name])}")
+        moments = cls(d, no_group)
+        moments.n_samples = int(arrays["n_samples"])
+        moments.shift = np.array(arrays["shift"], dtype=np.float64)
+        moments._second = np.array(arrays["second"], dtype=np.float64)
+        moments._total = np.array(arrays["total"], dtype=np.float64)
+        moments._add_groups(arrays["labels"].tolist(), arrays["sums"], arrays["counts"])
+        return moments
+
+    def _add_groups(self, names: list[Any], sums: np.ndarray, counts: np.ndarray) -> None:
+        rows = np.asarray([self._rows.setdefault(name, len(self._rows)) for name in names], int)
+        if len(self._rows) > len(self._counts):
+            # Doubling keeps many small batches of new people linear in their number.
+            room = max(len(self._rows), 2 * len(self._counts))
+            grown = np.zeros((room, self.n_features))
+            grown[: len(self._sums)] = self._sums
+            self._sums = grown
+            self._counts = np.concatenate(
+                [self._counts, np.zeros(room - len(self._counts), dtype=np.int64)]
+            )
+        self._sums[rows] += sums
+        self._counts[rows] += counts
+
+    def _require_samples(self) -> None:
+        if self.n_samples == 0:
+            raise InputError("the statistics are empty: no vectors were seen yet")

@@ -1,0 +1,55 @@
+"""The verbs in one place, and what happens when one of them fails."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+import mien
+from mien.cli._display import errors
+from mien.errors import MienError
+
+app = typer.Typer(
+    name="mien",
+    help="Recognise, verify, group and restore faces when labels are few, weak, foreign or partial.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+train_app = typer.Typer(help="Learn a model from your pictures or vectors.", no_args_is_help=True)
+reproduce_app = typer.Typer(
+    help="Run a paper's experiments and set our numbers beside its own.",
+    no_args_is_help=True,
+)
+app.add_typer(train_app, name="train")
+app.add_typer(reproduce_app, name="reproduce")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"mien {mien.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+    ] = False,
+) -> None:
+    """Options of mien itself."""
+
+
+def main() -> None:
+    """Run a verb; an error that mien raises on purpose is one sentence, not a traceback."""
+    try:
+        app()
+    except MienError as error:
+        errors.print(f"[bold red]error:[/] {error}", markup=True, highlight=False)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        errors.print("interrupted")
+        sys.exit(130)

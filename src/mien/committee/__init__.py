@@ -1,0 +1,3 @@
+"""Many small discriminant classifiers, fused, for more pixels than pictures."""
+
+__all__: list[str] = []

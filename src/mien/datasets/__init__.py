@@ -1,0 +1,3 @@
+"""Rendered people, real sets, splits and protocols."""
+
+__all__: list[str] = []

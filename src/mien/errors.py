@@ -1,0 +1,98 @@
+"""The errors and warnings of mien, in one tree.
+
+::
+
+    Exception
+    └── MienError                      every error that mien raises on purpose
+        ├── InputError (ValueError)    arrays, labels or parameters that cannot be used
+        ├── DataError (ValueError)     data on disk that cannot be used
+        │   ├── MissingDataError (FileNotFoundError)   a set, folder or file is not there
+        │   └── ImageError             a picture that cannot be decoded, or is refused
+        ├── ModelFileError (ValueError)    a model file that cannot be trusted or read
+        │   ├── ModelFormatError       not ours, or of a format or class that we do not know
+        │   └── ModelDamagedError      ours, but truncated, altered or inconsistent
+        ├── NotEnoughDataError (ValueError)   the data are too few for the promise asked for
+        └── MissingDependencyError (ImportError)   an extra is not installed
+
+    UserWarning
+    └── MienWarning
+        ├── NumericsWarning            a floor, a rank or a fallback was applied; the text says which
+        └── PerformanceWarning         the result is right, and slower than it need be
+
+Those that scikit-learn's users expect as ``ValueError`` are ``ValueError`` as well.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "DataError",
+    "ImageError",
+    "InputError",
+    "MienError",
+    "MienWarning",
+    "MissingDataError",
+    "MissingDependencyError",
+    "ModelDamagedError",
+    "ModelFileError",
+    "ModelFormatError",
+    "NotEnoughDataError",
+    "NumericsWarning",
+    "PerformanceWarning",
+]
+
+
+class MienError(Exception):
+    """Every error that mien raises on purpose."""
+
+
+class InputError(MienError, ValueError):
+    """Arrays, labels or parameters that cannot be used."""
+
+
+class DataError(MienError, ValueError):
+    """Data on disk that cannot be used."""
+
+
+class MissingDataError(DataError, FileNotFoundError):
+    """A data set, folder or file is not there."""
+
+
+class ImageError(DataError):
+    """A picture that cannot be decoded, or is refused."""
+
+
+class ModelFileError(MienError, ValueError):
+    """A model file that cannot be trusted or read."""
+
+
+class ModelFormatError(ModelFileError):
+    """A file that is not ours, or of a format or class that we do not know."""
+
+
+class ModelDamagedError(ModelFileError):
+    """A model file of ours that is truncated, altered or inconsistent."""
+
+
+class NotEnoughDataError(MienError, ValueError):
+    """The data are too few for the promise that was asked for."""
+
+
+class MissingDependencyError(MienError, ImportError):
+    """A part of mien needs a package that is not installed."""
+
+    def __init__(self, package: str, extra: str, purpose: str) -> None:
+        super().__init__(
+            f"{purpose} needs {package}, which is not installed: pip install 'mien[{extra}]'"
+        )
+
+
+class MienWarning(UserWarning):
+    """Every warning that mien gives on purpose."""
+
+
+class NumericsWarning(MienWarning):
+    """A floor, a rank or a fallback was applied to make the numbers safe."""
+
+
+class PerformanceWarning(MienWarning):
+    """The result is right, and slower than it need be."""

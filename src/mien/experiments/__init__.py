@@ -1,0 +1,3 @@
+"""One file a paper: data, pipeline, protocol, published number."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""From pictures to vectors."""
+
+__all__: list[str] = []

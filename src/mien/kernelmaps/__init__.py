@@ -1,0 +1,3 @@
+"""Random features that stand for a kernel, and the way back."""
+
+__all__: list[str] = []

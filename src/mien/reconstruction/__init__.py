@@ -1,0 +1,3 @@
+"""The hidden part of a face from the visible one."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Sparse codes and the dictionaries that make them."""
+
+__all__: list[str] = []

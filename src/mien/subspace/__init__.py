@@ -1,0 +1,3 @@
+"""Projections learned from groups without names."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Is it the same person? Likelihood ratios that carry over to your own domain."""
+
+__all__: list[str] = []

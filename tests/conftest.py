@@ -1,0 +1,23 @@
+"""Fixtures for all tests; settings that must stand before NumPy is imported."""
+
+import os
+from pathlib import Path
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # Workers share the cores: one thread each, or they get in each other's way.
+    for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        os.environ.setdefault(_name, "1")
+os.environ.setdefault("MPLBACKEND", "Agg")
+
+import pytest
+
+_SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
+
+
+@pytest.fixture(scope="session")
+def data_home() -> Path:
+    """The folder of real data: MIEN_DATA, or the one beside a developer's checkout."""
+    home = Path(os.environ.get("MIEN_DATA", _SHARED))
+    if not home.is_dir():
+        pytest.skip("the real data are not here: set MIEN_DATA to their folder")
+    return home
