@@ -16,7 +16,7 @@
 
     UserWarning
     └── MienWarning
-        ├── NumericsWarning            a floor, a rank or a fallback was applied; the text says which
+        ├── NumericsWarning            a floor, a rank or a fallback was applied
         └── PerformanceWarning         the result is right, and slower than it need be
 
 Those that scikit-learn's users expect as ``ValueError`` are ``ValueError`` as well.

@@ -6,7 +6,7 @@ unless somebody listens; the command line listens with a progress bar.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TypeVar
@@ -38,7 +38,7 @@ def report(description: str, done: int, total: int | None = None) -> None:
 
 def track(items: Iterable[T], description: str, total: int | None = None) -> Iterator[T]:
     """Yield the items and report each one that was consumed."""
-    if total is None and hasattr(items, "__len__"):
+    if total is None and isinstance(items, Sized):
         total = len(items)
     for done, item in enumerate(items, start=1):
         yield item

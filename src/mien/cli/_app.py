@@ -13,7 +13,7 @@ from mien.errors import MienError
 
 app = typer.Typer(
     name="mien",
-    help="Recognise, verify, group and restore faces when labels are few, weak, foreign or partial.",
+    help="Recognise, verify, group and restore faces from few, weak, foreign or partial labels.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
