@@ -1,0 +1,114 @@
+"""Where the real data are: an argument, or the environment variable MIEN_DATA."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mien.errors import DataError, MissingDataError
+
+__all__ = ["data_home"]
+
+VARIABLE = "MIEN_DATA"
+
+
+def data_home(home: str | os.PathLike[str] | None = None) -> Path:
+    """Return the folder of real data.
+
+    Parameters
+    ----------
+    home : path or None
+        The folder; None takes the environment variable ``MIEN_DATA``.
+
+    Raises
+    ------
+    MissingDataError
+        Where neither is given, or what is given is no folder.
+    """
+    if home is not None:
+        path, origin = Path(home), "the argument home"
+    elif os.environ.get(VARIABLE):
+        path, origin = Path(os.environ[VARIABLE]), f"the environment variable {VARIABLE}"
+    else:
+        raise MissingDataError(
+            "no place for real data is known: give home=, or set the environment variable "
+            f"{VARIABLE} to the folder that holds orl/, yale/ and lfw/"
+        )
+    path = path.expanduser()
+    if not path.is_dir():
+        raise MissingDataError(f"{origin} names {str(path)!r}, which is no folder")
+    return path
+
+
+def find_place(
+    name: str, home: str | os.PathLike[str] | None, wanted: str, signs: tuple[str, ...]
+) -> Path:
+    """Return the folder of a set: ``home/name``, or ``home`` itself.
+
+    Parameters
+    ----------
+    name : str
+        Folder of the set below the home.
+    home : path or None
+        As in `data_home`.
+    wanted : str
+        What the set's folder must hold, in words, for the error.
+    signs : tuple of str
+        Patterns of which one must match in the folder.
+    """
+    base = data_home(home)
+    looked = [base / name, base]
+    for place in looked:
+        if place.is_dir() and any(next(place.glob(sign), None) is not None for sign in signs):
+            return place
+    raise MissingDataError(
+        f"the set {name!r} was not found: looked for {wanted} in "
+        f"{' and '.join(repr(str(place)) for place in looked)}; give home=, or set {VARIABLE} to "
+        f"the folder that holds {name}/"
+    )
+
+
+def read_arrays(path: Path, wanted: dict[str, tuple[str, int]]) -> dict[str, np.ndarray]:
+    """Read arrays of an npz file, none of which may hold Python objects.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    wanted : dict of name to (kinds, ndim)
+        Which arrays must be there, with the letters of their allowed ``dtype.kind`` and their
+        number of dimensions. The first dimension of all must agree.
+    """
+    if not path.is_file():
+        raise MissingDataError(f"{str(path)!r} is not there")
+    found: dict[str, Any] = {}
+    try:
+        with np.load(path, allow_pickle=False) as arrays:
+            if not isinstance(arrays, np.lib.npyio.NpzFile):
+                raise DataError(f"{str(path)!r} is a single array, not an npz file")
+            missing = sorted(set(wanted) - set(arrays.files))
+            if missing:
+                raise DataError(
+                    f"{str(path)!r} has no {', '.join(missing)}; it has "
+                    f"{', '.join(sorted(arrays.files)) or 'nothing'}"
+                )
+            for name in wanted:
+                found[name] = arrays[name]
+    except DataError:
+        raise
+    except Exception as error:  # zipfile, zlib, struct and NumPy each have their own
+        raise DataError(f"{str(path)!r} is no npz file that can be read: {error}") from error
+    for name, (kinds, ndim) in wanted.items():
+        array = found[name]
+        if array.dtype.kind not in kinds or array.ndim != ndim:
+            raise DataError(
+                f"{name} in {str(path)!r} must have {ndim} dimension(s) of kind {kinds!r}; got "
+                f"{array.dtype} of shape {array.shape}"
+            )
+        if array.dtype.kind == "f" and not np.all(np.isfinite(array)):
+            bad = int(np.count_nonzero(~np.isfinite(array)))
+            raise DataError(f"{name} in {str(path)!r} has {bad} NaN or infinite entries")
+    return found
