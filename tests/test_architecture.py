@@ -17,7 +17,7 @@ BELOW = LEARNERS | {"_core", "errors", "files", "evaluation", "features", "faces
 # room -> the rooms that it may import beside itself and errors
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
-    "files": set(),
+    "files": {"_core"},
     "_core": set(),
     "verification": {"_core"},
     "committee": {"_core"},

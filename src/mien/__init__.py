@@ -16,7 +16,9 @@ from mien.errors import MienError
 
 __version__ = "0.1.0"
 
-_ROOMS = (
+__all__ = [
+    "MienError",
+    "__version__",
     "committee",
     "datasets",
     "errors",
@@ -26,22 +28,23 @@ _ROOMS = (
     "features",
     "files",
     "kernelmaps",
+    "load",
     "multiview",
     "reconstruction",
+    "save",
     "sparse",
     "subspace",
     "verification",
-)
-_LATE = {"load": "mien.files", "save": "mien.files"}
+]
 
-__all__ = sorted([*_ROOMS, *_LATE, "MienError", "__version__"])
+_FUNCTIONS = {"load": "mien.files", "save": "mien.files"}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
+    if name in _FUNCTIONS:
+        return getattr(importlib.import_module(_FUNCTIONS[name]), name)
+    if name in __all__:
         return importlib.import_module(f"mien.{name}")
-    if name in _LATE:
-        return getattr(importlib.import_module(_LATE[name]), name)
     raise AttributeError(f"module 'mien' has no attribute {name!r}; it has {', '.join(__all__)}")
 
 

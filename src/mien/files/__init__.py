@@ -1,0 +1,169 @@
+"""Model files: arrays and JSON with a format number and a digest, never a pickle.
+
+A model file is a `safetensors` file, so any tool that reads that format can list its arrays. Its
+metadata hold one JSON document (format, class by registered name, parameters, fitted state with
+references to the arrays) and the SHA-256 of the whole file. Reading never runs anything from the
+file: structure, sizes and digest are checked first, then classes are looked up in
+:data:`REGISTRY`, constructed with their parameters, and given their fitted attributes.
+"""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+from mien._core.atomic import atomic_path
+from mien.errors import InputError, MienWarning, ModelDamagedError, ModelFormatError
+from mien.files._container import Header, check_digest, read_arrays, read_header, write
+from mien.files._decode import Decoder
+from mien.files._encode import Encoder
+from mien.files.registry import REGISTRY
+
+__all__ = ["FORMAT", "REGISTRY", "describe", "load", "save"]
+
+FORMAT = 1
+
+
+def save(model: Any, path: str | Path) -> Path:
+    """Write a fitted model, or a pipeline of registered estimators, to one file.
+
+    Parameters
+    ----------
+    model : estimator
+        Any estimator of mien, or one of scikit-learn that :data:`REGISTRY` names.
+    path : str or Path
+        Where to. What stands there is replaced at once or not at all; the file is readable by its
+        owner only.
+
+    Returns
+    -------
+    Path
+        The path, for chaining.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile, mien
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> scaler = StandardScaler().fit(np.arange(6.0).reshape(3, 2))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = mien.load(mien.save(scaler, f"{folder}/scaler.mien"))
+    >>> bool(np.all(again.mean_ == scaler.mean_))
+    True
+    """
+    if not hasattr(model, "get_params") and not hasattr(model, "to_arrays"):
+        raise InputError(f"only estimators can be saved; got {type(model).__name__}")
+    encoder = Encoder()
+    document = {
+        "format": FORMAT,
+        "versions": _versions(),
+        "object": encoder.encode(model, "model"),
+    }
+    text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    target = Path(path)
+    with atomic_path(target) as temporary:
+        write(temporary, encoder.arrays, text)
+    return target
+
+
+def load(path: str | Path, *, max_bytes: int = 16 * 2**30) -> Any:
+    """Read a model file, after checking all of it.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that :func:`save` wrote.
+    max_bytes : int
+        Refuse larger files.
+
+    Returns
+    -------
+    estimator
+        With the parameters and the fitted attributes that were saved, bit for bit.
+
+    Raises
+    ------
+    MissingDataError
+        No file is there.
+    ModelFormatError
+        The file is not a model file, or of a newer format, or holds a class we do not know.
+    ModelDamagedError
+        It is a model file, and truncated, altered or inconsistent.
+    """
+    source = Path(path)
+    header = read_header(source, max_bytes)
+    document = _read_document(source, header)
+    decoder = Decoder(source, read_arrays(source, header))
+    try:
+        model = decoder.decode(document["object"], 0)
+    except ModelDamagedError:
+        raise
+    except (KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError) as error:
+        if isinstance(error, ModelFormatError):
+            raise
+        raise ModelDamagedError(f"{source}: the content is inconsistent ({error})") from error
+    if decoder.unused():
+        raise ModelDamagedError(f"{source}: {decoder.unused()} arrays belong to nothing")
+    if decoder.foreign:
+        _warn_of_versions(source, document.get("versions"))
+    return model
+
+
+def describe(path: str | Path, *, max_bytes: int = 16 * 2**30) -> dict[str, Any]:
+    """Say what a model file holds, without building the model.
+
+    Returns
+    -------
+    dict
+        ``class``, ``format``, ``versions``, ``n_arrays``, ``bytes`` and ``sha256``.
+    """
+    source = Path(path)
+    header = read_header(source, max_bytes)
+    document = _read_document(source, header)
+    tree = document["object"]
+    return {
+        "class": tree.get("class", "?") if isinstance(tree, dict) else "?",
+        "format": document["format"],
+        "versions": document.get("versions", {}),
+        "n_arrays": len(header.arrays),
+        "bytes": header.size,
+        "sha256": header.digest,
+    }
+
+
+def _read_document(path: Path, header: Header) -> dict[str, Any]:
+    check_digest(path, header)
+    try:
+        document = json.loads(header.document)
+        version = document["format"]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ModelDamagedError(f"{path}: the description of the model is not readable") from error
+    if type(version) is not int or version < 1:
+        raise ModelFormatError(f"{path} has the format {version!r}; formats are whole numbers")
+    if version > FORMAT:
+        raise ModelFormatError(
+            f"{path} has the format {version}, and this mien reads up to {FORMAT}: "
+            "upgrade mien to read it"
+        )
+    if "object" not in document:
+        raise ModelDamagedError(f"{path}: the description names no model")
+    return dict(document)
+
+
+def _versions() -> dict[str, str]:
+    from importlib.metadata import version
+
+    return {name: version(name) for name in ("mien", "numpy", "scikit-learn")}
+
+
+def _warn_of_versions(path: Path, versions: Any) -> None:
+    written = versions.get("scikit-learn") if isinstance(versions, dict) else None
+    here = _versions()["scikit-learn"]
+    if written != here:
+        warnings.warn(
+            f"{path} holds estimators of scikit-learn {written}, and {here} is installed: "
+            "check the results before you trust them",
+            MienWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,45 @@
+"""The classes that a model file may hold; nothing else is ever constructed from one."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from mien.errors import InputError, ModelFormatError
+
+__all__ = ["REGISTRY", "find_class", "registered_name"]
+
+#: Name in the file -> where the class is. A name stays for ever: old files are read by it.
+REGISTRY: dict[str, str] = {
+    "sklearn.GaussianMixture": "sklearn.mixture:GaussianMixture",
+    "sklearn.KMeans": "sklearn.cluster:KMeans",
+    "sklearn.LDA": "sklearn.discriminant_analysis:LinearDiscriminantAnalysis",
+    "sklearn.LinearSVC": "sklearn.svm:LinearSVC",
+    "sklearn.LogisticRegression": "sklearn.linear_model:LogisticRegression",
+    "sklearn.MinMaxScaler": "sklearn.preprocessing:MinMaxScaler",
+    "sklearn.Normalizer": "sklearn.preprocessing:Normalizer",
+    "sklearn.OneVsRestClassifier": "sklearn.multiclass:OneVsRestClassifier",
+    "sklearn.PCA": "sklearn.decomposition:PCA",
+    "sklearn.Pipeline": "sklearn.pipeline:Pipeline",
+    "sklearn.SVC": "sklearn.svm:SVC",
+    "sklearn.StandardScaler": "sklearn.preprocessing:StandardScaler",
+}
+
+
+def registered_name(value: Any, where: str) -> str:
+    cls = type(value)
+    for name, place in REGISTRY.items():
+        if place.rpartition(":")[2] == cls.__qualname__ and find_class(place) is cls:
+            return name
+    raise InputError(
+        f"{where} is a {cls.__module__}.{cls.__qualname__}, which is not registered for model "
+        f"files; registered are {', '.join(sorted(REGISTRY))}"
+    )
+
+
+def find_class(place: str) -> type:
+    module, _, name = place.partition(":")
+    found = getattr(importlib.import_module(module), name)
+    if not isinstance(found, type):
+        raise ModelFormatError(f"{place} is not a class")
+    return found
