@@ -10,43 +10,56 @@ from pathlib import Path
 
 from mien.errors import DataError
 
-__all__ = ["atomic_path", "write_bytes", "write_text"]
+__all__ = ["atomic_path", "write_atomically"]
 
 
 @contextmanager
-def atomic_path(path: str | Path) -> Iterator[Path]:
+def atomic_path(path: str | Path, *, private: bool = False) -> Iterator[Path]:
     """Give a temporary path beside ``path`` that takes its place when the block ends well.
 
     The temporary file is flushed to the disk before the rename, and the folder after it. If the
-    block raises, the temporary file is removed and whatever stood at ``path`` stays. The file is
-    readable by its owner only, as models and templates are personal data.
+    block raises, the temporary file is removed and whatever stood at ``path`` stays.
+
+    Parameters
+    ----------
+    path : str or Path
+        Its folder must be there; a file that is there is replaced.
+    private : bool
+        Readable by its owner only, as models and templates are personal data.
     """
     target = Path(path)
     if not target.parent.is_dir():
         raise DataError(f"cannot write {target}: the folder {target.parent} does not exist")
     if target.is_dir():
         raise DataError(f"cannot write {target}: a folder of that name is in the way")
-    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".part")
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    except OSError as error:
+        raise DataError(f"cannot write {target}: {error.strerror or error}") from error
     os.close(handle)
     temporary = Path(name)
     try:
         yield temporary
+        os.chmod(temporary, 0o600 if private else 0o666 & ~_umask())
         _flush(temporary)
         os.replace(temporary, target)
         _flush(target.parent)
+    except OSError as error:
+        raise DataError(f"cannot write {target}: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
 
 
-def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write a whole file, atomically."""
-    with atomic_path(path) as temporary:
+def write_atomically(path: str | Path, content: bytes) -> Path:
+    """Write a whole file that everybody may read; its folder is made if it is missing."""
+    target = Path(path)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"cannot write {target}: {error.strerror or error}") from error
+    with atomic_path(target) as temporary:
         temporary.write_bytes(content)
-
-
-def write_text(path: str | Path, content: str) -> None:
-    """Write a whole text file in UTF-8, atomically."""
-    write_bytes(path, content.encode("utf-8"))
+    return target
 
 
 def _flush(path: Path) -> None:
@@ -55,3 +68,10 @@ def _flush(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _umask() -> int:
+    """Read the mask of new files; it can only be read by setting it."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask

@@ -62,7 +62,7 @@ def save(model: Any, path: str | Path) -> Path:
     }
     text = json.dumps(document, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     target = Path(path)
-    with atomic_path(target) as temporary:
+    with atomic_path(target, private=True) as temporary:
         write(temporary, encoder.arrays, text)
     return target
 

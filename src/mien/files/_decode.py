@@ -17,6 +17,7 @@ from mien.files.registry import REGISTRY, find_class
 __all__ = ["Decoder"]
 
 _DEPTH_LIMIT = 64
+_LABEL_LIMIT = 64 * 2**20
 _BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 
 
@@ -69,12 +70,12 @@ class Decoder:
             array = np.empty(len(node["items"]), dtype=object)
             array[:] = node["items"]
             return array.reshape(shape)
-        # The width must be that of the labels: a forged one could ask for any amount of memory.
         array = np.asarray([str(item) for item in node["items"]], dtype=np.str_).reshape(shape)
         dtype = np.dtype(node["dtype"])
-        if dtype.kind == "U" and dtype.itemsize <= 4 * 2**16:
-            array = array.astype(dtype)
-        return array
+        # The width may be more than the labels need; a forged one could ask for any memory.
+        if dtype.kind != "U" or array.size * dtype.itemsize > _LABEL_LIMIT:
+            return array
+        return array.astype(dtype)
 
     def _decode_tuple(self, node: dict[str, Any], depth: int) -> tuple[Any, ...]:
         return tuple(self.decode(item, depth) for item in node["items"])

@@ -14,6 +14,7 @@ REGISTRY: dict[str, str] = {
     "sklearn.GaussianMixture": "sklearn.mixture:GaussianMixture",
     "sklearn.KMeans": "sklearn.cluster:KMeans",
     "sklearn.LDA": "sklearn.discriminant_analysis:LinearDiscriminantAnalysis",
+    "sklearn.LabelBinarizer": "sklearn.preprocessing:LabelBinarizer",
     "sklearn.LinearSVC": "sklearn.svm:LinearSVC",
     "sklearn.LogisticRegression": "sklearn.linear_model:LogisticRegression",
     "sklearn.MinMaxScaler": "sklearn.preprocessing:MinMaxScaler",

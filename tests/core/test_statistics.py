@@ -1,0 +1,99 @@
+"""Additive statistics equal the definitions, in any order, batch and shift."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mien._core.statistics import GroupedMoments
+from mien.errors import InputError
+
+
+@pytest.fixture(name="data")
+def _data() -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 5)) * [1, 2, 3, 4, 5] + 1000
+    y = rng.choice(["ann", "bob", "cleo", "d"], size=60)
+    return X, y
+
+
+def _check(moments: GroupedMoments, X: np.ndarray, y: np.ndarray) -> None:
+    assert moments.n_samples == len(X)
+    np.testing.assert_allclose(moments.mean, X.mean(axis=0), rtol=1e-12)
+    Z = X - X.mean(axis=0)
+    np.testing.assert_allclose(moments.scatter(), Z.T @ Z, rtol=1e-9, atol=1e-9)
+    within = sum(
+        ((X[y == g] - X[y == g].mean(0)).T @ (X[y == g] - X[y == g].mean(0)) for g in np.unique(y)),
+        start=np.zeros((5, 5)),
+    )
+    np.testing.assert_allclose(moments.within_scatter(), within, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(moments.between_scatter(), Z.T @ Z - within, rtol=1e-7, atol=1e-7)
+    for label, count, mean in zip(
+        moments.labels, moments.counts, moments.group_means(), strict=True
+    ):
+        assert count == np.count_nonzero(y == label)
+        np.testing.assert_allclose(mean, X[y == label].mean(axis=0), rtol=1e-12)
+    centre = np.full(5, 990.0)
+    np.testing.assert_allclose(moments.scatter(centre), (X - 990).T @ (X - 990), rtol=1e-9)
+
+
+@pytest.mark.parametrize("batch", [1, 7, 60])
+def test_batches_equal_the_definition(data: tuple[np.ndarray, np.ndarray], batch: int) -> None:
+    X, y = data
+    moments = GroupedMoments(5)
+    for start in range(0, len(X), batch):
+        moments.update(X[start : start + batch], y[start : start + batch])
+    _check(moments, X, y)
+
+
+def test_merge_in_any_order(data: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = data
+    parts = [GroupedMoments(5).update(X[i::3], y[i::3]) for i in range(3)]
+    _check(parts[2] + (parts[0] + parts[1]), X, y)
+    before = parts[0].scatter()
+    _ = parts[0] + parts[1]
+    np.testing.assert_array_equal(parts[0].scatter(), before)
+    _check(GroupedMoments(5).merge(parts[1]).merge(parts[0]).merge(parts[2]), X, y)
+
+
+def test_points_in_no_group_count_in_the_total_only() -> None:
+    X = np.arange(12.0).reshape(6, 2) ** 2
+    moments = GroupedMoments(2, no_group=-1).update(X, [-1, 3, 3, -1, 9, 9])
+    assert moments.labels.tolist() == [3, 9]
+    assert moments.counts.tolist() == [2, 2]
+    np.testing.assert_allclose(moments.mean, X.mean(axis=0))
+    with pytest.raises(InputError, match="2 are in none"):
+        moments.within_scatter()
+
+
+def test_arrays_there_and_back(data: tuple[np.ndarray, np.ndarray]) -> None:
+    X, y = data
+    moments = GroupedMoments(5).update(X[:40], y[:40])
+    again = GroupedMoments.from_arrays(moments.to_arrays()).update(X[40:], y[40:])
+    _check(again, X, y)
+    broken = moments.to_arrays() | {"second": np.zeros((4, 5))}
+    with pytest.raises(InputError, match="second must be"):
+        GroupedMoments.from_arrays(broken)
+
+
+def test_bad_input_is_named() -> None:
+    moments = GroupedMoments(3)
+    with pytest.raises(InputError, match=r"\(n, 3\)"):
+        moments.update(np.zeros((2, 4)), [0, 1])
+    with pytest.raises(InputError, match="2 entries for 3"):
+        moments.update(np.zeros((3, 3)), [0, 1])
+    with pytest.raises(InputError, match="NaN"):
+        moments.update(np.full((1, 3), np.nan), [0])
+    with pytest.raises(InputError, match="empty"):
+        _ = moments.mean
+    with pytest.raises(InputError, match="cannot be added"):
+        moments.merge(GroupedMoments(4))
+    assert moments.update(np.zeros((0, 3)), []).n_samples == 0
+
+
+def test_many_new_people_grow_linearly() -> None:
+    moments = GroupedMoments(2)
+    for person in range(5000):
+        moments.update(np.full((1, 2), float(person)), [person])
+    assert moments.n_groups == 5000
+    np.testing.assert_allclose(moments.group_means()[1234], [1234, 1234])

@@ -1,0 +1,46 @@
+"""Every registered estimator of mien goes through scikit-learn's own checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from mien.files.registry import REGISTRY, find_class
+
+# class name -> how to build the one that is checked, where the defaults do not fit small data
+BUILD: dict[str, Callable[[Any], Any]] = {}
+
+# class name -> {name of a check: why it cannot apply}
+EXCUSED: dict[str, dict[str, str]] = {}
+
+
+def _estimators() -> list[Any]:
+    found = []
+    for name, place in sorted(REGISTRY.items()):
+        if not name.startswith("mien."):
+            continue
+        cls = find_class(place)
+        if issubclass(cls, BaseEstimator):
+            found.append(BUILD.get(cls.__name__, lambda cls: cls())(cls))
+    return found
+
+
+def _excuses(estimator: Any) -> dict[str, str]:
+    return EXCUSED.get(type(estimator).__name__, {})
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::mien.errors.NumericsWarning")
+@parametrize_with_checks(_estimators(), expected_failed_checks=_excuses)
+def test_sklearn_checks(estimator: Any, check: Callable[[Any], None]) -> None:
+    check(estimator)
+
+
+def test_excuses_are_for_estimators_that_exist() -> None:
+    names = {type(estimator).__name__ for estimator in _estimators()}
+    assert set(EXCUSED) <= names
+    assert set(BUILD) <= names
