@@ -273,12 +273,14 @@ def plot_det(
         return np.asarray(ndtri(np.clip(np.asarray(values, dtype=float), low, high)))
 
     figure, axes = _axes("False accept rate", "False reject rate", title, size=(5.4, 5.0))
-    ticks = [tick for tick in _PROBIT_TICKS if low <= tick <= high]
+    ticks = _spread_ticks([tick for tick in _PROBIT_TICKS if low <= tick <= high], low, high)
     labels = [f"{100 * tick:g} %" for tick in ticks]
     axes.set_xticks(probit(ticks), labels, rotation=45, ha="right", rotation_mode="anchor")
     axes.set_yticks(probit(ticks), labels)
     ends = (float(ndtri(low)), float(ndtri(high)))
-    axes.plot(ends, ends, color=FAINT, linewidth=0.9, linestyle=(0, (1, 2)))
+    # Not to the corner, where the legend stands.
+    equal = (ends[0], min(ends[1], float(ndtri(0.4))))
+    axes.plot(equal, equal, color=FAINT, linewidth=0.9, linestyle=(0, (1, 2)))
     _draw_bands(
         axes,
         {name: tuple(map(probit, band)) for name, band in (bands or {}).items()},
@@ -293,6 +295,16 @@ def plot_det(
     axes.set_aspect("equal")
     _legend(axes, loc="upper right")
     return figure
+
+
+def _spread_ticks(ticks: Sequence[float], low: float, high: float) -> list[float]:
+    """Leave out the ticks whose words would touch those of the one before."""
+    span = float(ndtri(high) - ndtri(low))
+    kept: list[float] = []
+    for tick in ticks:
+        if not kept or float(ndtri(tick) - ndtri(kept[-1])) >= 0.06 * span:
+            kept.append(tick)
+    return kept
 
 
 def plot_tippett(scores: Mapping[str, Any], *, title: str = "", natural_log: bool = True) -> Any:
@@ -316,26 +328,29 @@ def plot_tippett(scores: Mapping[str, Any], *, title: str = "", natural_log: boo
     _check_not_empty("scores", scores)
     figure, axes = _axes("log₁₀ likelihood ratio", "Share of pairs above", title)
     scale = np.log(10.0) if natural_log else 1.0
-    reach = 0.0
-    for index, (name, (genuine, impostor)) in enumerate(scores.items()):
-        for kind, values in (("same person", genuine), ("different people", impostor)):
-            values = np.sort(check_scores(f"{name} ({kind})", values)) / scale
-            above = 1.0 - np.arange(1, values.size + 1) / values.size
-            values, above = np.r_[values[0], values], np.r_[1.0, above]
-            reach = max(reach, float(np.quantile(np.abs(values[np.isfinite(values)]), 0.998)))
-            kept = _thin(values, above)
-            style = _line_style(index)
-            style["linestyle"] = "-" if kind == "same person" else (0, (4, 1.6))
-            style["color"] = (
-                COLOURS[(2 * index + (kind != "same person")) % len(COLOURS)]
-                if (len(scores) == 1)
-                else style["color"]
-            )
-            label = kind if len(scores) == 1 else f"{name}, {kind}"
-            axes.plot(values[kept], above[kept], label=label, **style)
+    kinds = ("same person", "different people")
+    ratios = {
+        (name, kind): np.sort(check_scores(f"{name} ({kind})", values)) / scale
+        for name, pair in scores.items()
+        for kind, values in zip(kinds, pair, strict=True)
+    }
+    finite = [np.abs(values[np.isfinite(values)]) for values in ratios.values()]
+    reach = max((float(np.quantile(size, 0.998)) for size in finite if size.size), default=1.0)
+    reach = 1.03 * min(max(reach, 1.0), 30.0)
+    for index, ((name, kind), values) in enumerate(ratios.items()):
+        above = 1.0 - np.arange(1, values.size + 1) / values.size
+        # From the left edge, where all pairs are above, to the right one, where none is.
+        values = np.concatenate([[min(-reach, values[0]), values[0]], values])
+        values = np.concatenate([values, [max(reach, values[-1])]])
+        above = np.concatenate([[1.0, 1.0], above, [0.0]])
+        kept = _thin(np.clip(values, -reach, reach), above)
+        alone = len(scores) == 1
+        style = _line_style(index if alone else index // 2)
+        style["linestyle"] = "-" if kind == "same person" else (0, (4, 1.6))
+        label = kind if alone else f"{name}, {kind}"
+        axes.plot(np.clip(values, -reach, reach)[kept], above[kept], label=label, **style)
     axes.axvline(0.0, color=FAINT, linewidth=0.9, linestyle=(0, (1, 2)))
-    reach = min(max(reach, 1.0), 30.0)
-    axes.set_xlim(-reach * 1.03, reach * 1.03)
+    axes.set_xlim(-reach, reach)
     axes.set_ylim(0.0, 1.02)
     if len(scores) > 2:
         _legend(axes, loc="center left", bbox_to_anchor=(1.0, 0.5))
@@ -453,6 +468,9 @@ def plot_curves(
     figure, axes = _axes(xlabel, ylabel, title)
     if logx:
         axes.set_xscale("log")
+        spans = [float(np.max(e[0]) / max(np.min(e[0]), 1e-300)) for e in series.values()]
+        if max(spans) < 1e4:
+            axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
     ends = []
     for index, (name, entry) in enumerate(series.items()):
         x, y = _check_series(name, entry[0], entry[1])
@@ -584,7 +602,7 @@ def plot_histograms(
     title: str = "",
     *,
     ylabel: str = "Density",
-    bins: int = 60,
+    bins: int | None = None,
 ) -> Any:
     """Draw the densities of named samples over the same bins.
 
@@ -594,9 +612,9 @@ def plot_histograms(
         Numbers; infinite ones are left out.
     xlabel, title, ylabel : str
         Words of the axes.
-    bins : int
+    bins : int, optional
         How many, between the 0.05 % and 99.95 % quantiles of all samples; what lies outside is
-        counted in the first and the last.
+        counted in the first and the last. If None, between 12 and 60, more for larger samples.
     """
     _check_not_empty("samples", samples)
     arrays = {name: check_scores(name, values) for name, values in samples.items()}
@@ -605,6 +623,9 @@ def plot_histograms(
     high = max((float(np.quantile(v, 0.9995)) for v in arrays.values() if v.size), default=1.0)
     if not high > low:
         low, high = low - 0.5, high + 0.5
+    if bins is None:
+        smallest = min(values.size for values in arrays.values())
+        bins = int(np.clip(2 * np.cbrt(smallest) * 1.5, 12, 60))
     edges = np.linspace(low, high, bins + 1)
     figure, axes = _axes(xlabel, ylabel, title, grid="y")
     for index, (name, values) in enumerate(arrays.items()):
@@ -657,8 +678,11 @@ def figure_to_svg(figure: Any, name: str = "figure") -> str:
     for colour, variable in names.items():
         svg = svg.replace(f": {colour}", f": var(--{variable}, {colour})")
     # The page scales the picture; a width in points would not fit a phone.
-    svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
+    width = 6.5 * figure.get_figwidth()
     svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(
+        r'(<svg[^>]*?) width="[^"]*"', rf'\1 style="max-width:{width:.4g}rem"', svg, count=1
+    )
     return re.sub(r"\n\s*", "\n", svg).strip()
 
 

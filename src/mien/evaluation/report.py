@@ -278,7 +278,7 @@ th:last-child,td:last-child{padding-right:.2rem}
 .n{text-align:right;white-space:nowrap}
 .note{color:var(--faint);font-size:.88rem;margin:.5rem 0 0}
 figure{margin:1.8rem 0;break-inside:avoid}
-figure>svg{display:block;width:100%;max-width:42rem;height:auto}
+figure>svg{display:block;width:100%;height:auto}
 figcaption{color:var(--faint);font-size:.9rem;margin-top:.5rem;max-width:42rem}
 figcaption.title{color:var(--ink);font-weight:600;font-size:1rem;margin:0 0 .5rem}
 .grid{display:grid;gap:.5rem .35rem}
