@@ -23,8 +23,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
-from mien._core.atomic import write_text
-from mien.errors import DataError, InputError
+from mien._core.atomic import write_atomically
+from mien.errors import InputError
 from mien.evaluation import plots
 
 __all__ = ["Report"]
@@ -519,8 +519,7 @@ class Report:
         Parameters
         ----------
         folder : path
-            Made if it is missing; reports that are there are replaced. The files are readable by
-            their owner only: pictures of people are personal data.
+            Made if it is missing; reports that are there are replaced.
 
         Returns
         -------
@@ -529,13 +528,8 @@ class Report:
         """
         folder = Path(folder)
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_text(folder / "report.json", text + "\n")
-            write_text(folder / "report.html", self.to_html())
-        except OSError as error:
-            raise DataError(f"{folder} cannot be written: {error.strerror or error}") from error
-        return folder / "report.html"
+        write_atomically(folder / "report.json", (text + "\n").encode("utf-8"))
+        return write_atomically(folder / "report.html", self.to_html().encode("utf-8"))
 
     def print(self, console: Console | None = None) -> None:
         """Show headings, words and tables in the terminal, and name the figures.
