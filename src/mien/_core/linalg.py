@@ -12,6 +12,7 @@ from mien.errors import InputError
 __all__ = [
     "SimultaneousDiagonalisation",
     "ThinSVD",
+    "gram_svd",
     "null_space",
     "numerical_rank",
     "simultaneous_diagonalisation",
@@ -74,12 +75,49 @@ def thin_svd(X: np.ndarray, rtol: float = 1e-9) -> ThinSVD:
     except linalg.LinAlgError:
         U, s, Vt = linalg.svd(X, full_matrices=False, check_finite=False, lapack_driver="gesvd")
     rank = numerical_rank(s, rtol)
-    U, s, Vt = U[:, :rank], s[:rank], Vt[:rank]
-    if rank:
-        largest = np.argmax(np.abs(Vt), axis=1)
-        signs = np.where(Vt[np.arange(rank), largest] < 0, -1, 1).astype(Vt.dtype)
-        U, Vt = U * signs, Vt * signs[:, None]
-    return ThinSVD(U, s, Vt)
+    return ThinSVD(*_fix_signs(U[:, :rank], s[:rank], Vt[:rank]))
+
+
+def gram_svd(X: np.ndarray, rtol: float = 1e-6) -> ThinSVD:
+    """Decompose X by the eigenvectors of its smaller Gram matrix: many times quicker than an SVD.
+
+    Parameters
+    ----------
+    X : (n, d)
+        Any real float64 matrix.
+    rtol : float
+        Singular values at or below ``rtol`` times the largest are dropped. Below about 1e-7 they
+        are rounding: a Gram matrix has the squares, and half of the digits are lost.
+
+    Notes
+    -----
+    Relative errors are about ``1e-16 (s[0] / s[i])²``. Where small singular values matter, take
+    :func:`thin_svd`.
+    """
+    n, d = X.shape
+    wide = n < d
+    values, vectors = linalg.eigh(
+        X @ X.T if wide else X.T @ X, overwrite_a=True, check_finite=False
+    )
+    s = np.sqrt(np.maximum(values[::-1], 0))
+    rank = numerical_rank(s, max(rtol, 1e-7))
+    s, vectors = s[:rank], vectors[:, ::-1][:, :rank]
+    if wide:
+        U, Vt = vectors, (vectors.T @ X) / s[:, None]
+    else:
+        U, Vt = (X @ vectors) / s, np.ascontiguousarray(vectors.T)
+    return ThinSVD(*_fix_signs(U, s, Vt))
+
+
+def _fix_signs(
+    U: np.ndarray, s: np.ndarray, Vt: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Make the largest entry of every right vector positive, as scikit-learn's PCA does."""
+    if s.size == 0:
+        return U, s, Vt
+    largest = np.argmax(np.abs(Vt), axis=1)
+    signs = np.where(Vt[np.arange(s.size), largest] < 0, -1, 1).astype(Vt.dtype)
+    return U * signs, s, Vt * signs[:, None]
 
 
 def null_space(X: np.ndarray, rtol: float = 1e-9) -> np.ndarray:
