@@ -1,0 +1,306 @@
+"""The arithmetic of a mixture of probabilistic CCA, on any number of concatenated views.
+
+A sample ``v = [x; y; …]`` of component ``k`` is ``v = W_k z + μ_k + ε`` with ``z ~ N(0, I)``
+and ``ε ~ N(0, Ψ_k)``. Ψ is diagonal, or has one full block for each view. Nothing here builds a
+covariance of all views together: with ``M = I + WᵀΨ⁻¹W`` the density needs only Ψ and M.
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+from scipy.special import logsumexp
+
+from mien._core.linalg import symmetrize
+
+__all__ = [
+    "MixtureStatistics",
+    "Parameters",
+    "Posterior",
+    "accumulate",
+    "expectation",
+    "log_joint",
+    "maximise",
+    "posterior",
+    "start_from_statistics",
+]
+
+# A responsibility below this changes no sum in double precision and costs a row of a product.
+_GATE = 1e-12
+
+
+class Parameters(NamedTuple):
+    """A mixture of K components over D = sum(sizes) features with q latent variables.
+
+    ``noise`` is (K, D) for a diagonal Ψ; for a full one it is a tuple with an array
+    (K, d_v, d_v) for each view.
+    """
+
+    weights: np.ndarray
+    means: np.ndarray
+    loadings: np.ndarray
+    noise: np.ndarray | tuple[np.ndarray, ...]
+    sizes: tuple[int, ...]
+
+    @property
+    def n_latent(self) -> int:
+        return int(self.loadings.shape[2])
+
+
+class MixtureStatistics(NamedTuple):
+    """What an M-step needs of the data: sums of γ, γ v and γ v vᵀ; additive over batches."""
+
+    counts: np.ndarray
+    sums: np.ndarray
+    seconds: np.ndarray
+
+    def __add__(self, other: object) -> MixtureStatistics:  # type: ignore[override]
+        if not isinstance(other, MixtureStatistics):
+            return NotImplemented
+        return MixtureStatistics(
+            self.counts + other.counts, self.sums + other.sums, self.seconds + other.seconds
+        )
+
+
+class Posterior(NamedTuple):
+    """What is prepared once for a set of observed views, for any number of samples.
+
+    For component k, ``latent_maps[k] @ (v − μ)`` is the posterior mean of z, ``roots[k]`` its
+    part in the quadratic form, ``latent_covariances[k]`` the posterior covariance.
+    """
+
+    columns: np.ndarray
+    means: np.ndarray
+    whiteners: np.ndarray | tuple[np.ndarray, ...]
+    roots: np.ndarray
+    latent_maps: np.ndarray
+    latent_covariances: np.ndarray
+    constants: np.ndarray
+    sizes: tuple[int, ...]
+
+
+def posterior(parameters: Parameters, observed: tuple[bool, ...] | None = None) -> Posterior:
+    """Prepare densities and latent posteriors given some of the views.
+
+    Parameters
+    ----------
+    parameters : Parameters
+        The mixture.
+    observed : tuple of bool, or None
+        Which views are given; None means all.
+    """
+    sizes = parameters.sizes
+    observed = (True,) * len(sizes) if observed is None else observed
+    columns = np.repeat(observed, sizes)
+    q = parameters.n_latent
+    W = parameters.loadings[:, columns]
+    means = parameters.means[:, columns]
+    whiteners: np.ndarray | tuple[np.ndarray, ...]
+    if isinstance(parameters.noise, tuple):
+        blocks = [b for b, seen in zip(parameters.noise, observed, strict=True) if seen]
+        factors = [np.linalg.cholesky(block) for block in blocks]
+        eyes = [np.broadcast_to(np.eye(f.shape[1], dtype=f.dtype), f.shape) for f in factors]
+        whiteners = tuple(np.linalg.solve(f, eye) for f, eye in zip(factors, eyes, strict=True))
+        log_noise = sum(2 * np.log(np.diagonal(f, axis1=1, axis2=2)).sum(axis=1) for f in factors)
+        weighted = np.concatenate(
+            [
+                h.transpose(0, 2, 1) @ (h @ w)
+                for h, w in zip(whiteners, _split(W, whiteners), strict=True)
+            ],
+            axis=1,
+        )
+    else:
+        psi = parameters.noise[:, columns]
+        whiteners = 1 / psi
+        log_noise = np.log(psi).sum(axis=1)
+        weighted = W / psi[:, :, None]
+    M = np.eye(q, dtype=W.dtype) + W.transpose(0, 2, 1) @ weighted
+    L = np.linalg.cholesky(M)
+    roots = np.linalg.solve(L, weighted.transpose(0, 2, 1))
+    inverse = np.linalg.inv(M)
+    log_det = log_noise + 2 * np.log(np.diagonal(L, axis1=1, axis2=2)).sum(axis=1)
+    constants = -0.5 * (columns.sum() * np.log(2 * np.pi) + log_det)
+    return Posterior(
+        columns=columns,
+        means=means,
+        whiteners=whiteners,
+        roots=roots,
+        latent_maps=inverse @ weighted.transpose(0, 2, 1),
+        latent_covariances=inverse,
+        constants=constants + np.log(np.maximum(parameters.weights, np.finfo(float).tiny)),
+        sizes=tuple(size for size, seen in zip(sizes, observed, strict=True) if seen),
+    )
+
+
+def _split(W: np.ndarray, whiteners: tuple[np.ndarray, ...]) -> list[np.ndarray]:
+    edges = np.cumsum([h.shape[1] for h in whiteners])[:-1]
+    return np.split(W, edges, axis=1)
+
+
+def log_joint(V: np.ndarray, prepared: Posterior) -> np.ndarray:
+    """``log w_k + log p(v | k)`` (n, K) of samples V (n, observed features)."""
+    K, q, d = prepared.roots.shape
+    offsets = np.einsum("kqd,kd->kq", prepared.roots, prepared.means)
+    # One product for the latent part of all components: the floor of an E-step.
+    explained = V @ prepared.roots.reshape(K * q, d).T
+    explained -= offsets.reshape(-1)
+    np.square(explained, out=explained)
+    quadratic = -explained.reshape(len(V), K, q).sum(axis=2)
+    if isinstance(prepared.whiteners, tuple):
+        start = 0
+        for whitener in prepared.whiteners:
+            stop = start + whitener.shape[1]
+            for k in range(K):
+                part = (V[:, start:stop] - prepared.means[k, start:stop]) @ whitener[k].T
+                quadratic[:, k] += np.einsum("nd,nd->n", part, part)
+            start = stop
+    else:
+        precision = prepared.whiteners
+        scaled = prepared.means * precision
+        quadratic += np.square(V) @ precision.T - 2 * (V @ scaled.T)
+        quadratic += np.einsum("kd,kd->k", scaled, prepared.means)
+    return prepared.constants - 0.5 * quadratic
+
+
+def expectation(V: np.ndarray, prepared: Posterior) -> tuple[np.ndarray, np.ndarray]:
+    """Log-likelihood (n,) and responsibilities (n, K), in the log domain until the end."""
+    joint = log_joint(V, prepared)
+    likelihood = logsumexp(joint, axis=1)
+    return likelihood, np.exp(joint - likelihood[:, None])
+
+
+def accumulate(V: np.ndarray, responsibilities: np.ndarray) -> MixtureStatistics:
+    """Sum γ, γ v and γ v vᵀ over a batch; rows that a component does not own are skipped."""
+    n, D = V.shape
+    K = responsibilities.shape[1]
+    gamma = np.where(responsibilities > _GATE, responsibilities, 0).astype(V.dtype)
+    seconds = np.empty((K, D, D))
+    roots = np.sqrt(gamma)
+    for k in range(K):
+        owned = np.flatnonzero(gamma[:, k])
+        rows = V if 2 * owned.size > n else V[owned]
+        rows = rows * (roots[:, k] if rows is V else roots[owned, k])[:, None]
+        seconds[k] = rows.T @ rows
+    return MixtureStatistics(
+        gamma.sum(axis=0, dtype=np.float64), (gamma.T @ V).astype(np.float64), seconds
+    )
+
+
+def maximise(
+    parameters: Parameters, statistics: MixtureStatistics, floor: np.ndarray
+) -> Parameters:
+    """One M-step: [W μ] solved jointly, then Ψ, then the floor.
+
+    Parameters
+    ----------
+    parameters : Parameters
+        Those that the responsibilities were computed with.
+    statistics : MixtureStatistics
+        Sums over all data.
+    floor : (D,)
+        Least variance of each feature. Cutting the diagonal of Ψ (or the eigenvalues of Ψ in
+        units of the floor) is the constrained maximum, so that the likelihood still never falls.
+
+    Notes
+    -----
+    With ``z = B (v − μ)`` all expected sums follow from γ, γ v and γ v vᵀ; the samples are not
+    seen again. A component without data keeps its parameters.
+    """
+    prepared = posterior(parameters)
+    K, D, q = parameters.loadings.shape
+    means, loadings = parameters.means.copy(), parameters.loadings.copy()
+    full = isinstance(parameters.noise, tuple)
+    residuals = np.empty((K, D, D)) if full else np.empty((K, D))
+    alive = statistics.counts > 0
+    for k in np.flatnonzero(alive):
+        n, s, C = statistics.counts[k], statistics.sums[k], statistics.seconds[k]
+        mu, B = parameters.means[k].astype(float), prepared.latent_maps[k].astype(float)
+        z = B @ (s - n * mu)
+        vz = (C - np.outer(s, mu)) @ B.T
+        centred = C - np.outer(mu, s) - np.outer(s, mu) + n * np.outer(mu, mu)
+        G = np.empty((q + 1, q + 1))
+        G[:q, :q] = n * prepared.latent_covariances[k] + B @ centred @ B.T
+        G[:q, q] = G[q, :q] = z
+        G[q, q] = n
+        H = np.column_stack([vz, s])
+        solution = linalg.solve(symmetrize(G), H.T, assume_a="pos").T
+        loadings[k], means[k] = solution[:, :q], solution[:, q]
+        if full:
+            residuals[k] = symmetrize(C - solution @ H.T) / n
+        else:
+            residuals[k] = (np.diagonal(C) - np.einsum("dj,dj->d", solution, H)) / n
+    noise: np.ndarray | tuple[np.ndarray, ...]
+    if isinstance(parameters.noise, tuple):
+        blocks, start = [], 0
+        for old in parameters.noise:
+            stop = start + old.shape[1]
+            new = old.copy()
+            new[alive] = _floor_block(
+                residuals[alive][:, start:stop, start:stop], floor[start:stop]
+            )
+            blocks.append(new)
+            start = stop
+        noise = tuple(blocks)
+    else:
+        noise = parameters.noise.copy()
+        noise[alive] = np.maximum(residuals[alive], floor)
+    weights = statistics.counts / statistics.counts.sum()
+    return Parameters(weights, means, loadings, noise, parameters.sizes)
+
+
+def _floor_block(blocks: np.ndarray, floor: np.ndarray) -> np.ndarray:
+    """Raise eigenvalues of blocks (K, d, d), in units of the floor (d,), to one."""
+    scale = np.sqrt(floor)
+    values, vectors = np.linalg.eigh(blocks / np.outer(scale, scale))
+    raised = (vectors * np.maximum(values, 1)[:, None]) @ vectors.transpose(0, 2, 1)
+    return (raised + raised.transpose(0, 2, 1)) / 2 * np.outer(scale, scale)
+
+
+def start_from_statistics(
+    statistics: MixtureStatistics,
+    n_latent: int,
+    sizes: tuple[int, ...],
+    floor: np.ndarray,
+    full: bool,
+) -> Parameters:
+    """Parameters of each component in closed form from its covariance.
+
+    Diagonal noise starts from the leading eigenvectors in units of the standard deviations, with
+    half of the variance left to the noise. Full noise starts from the canonical directions: the
+    eigenvectors of the covariance with every view whitened, whose eigenvalues for two views are
+    one plus the canonical correlations (Bach and Jordan's solution).
+    """
+    K, D = statistics.sums.shape
+    counts = np.maximum(statistics.counts, np.finfo(float).tiny)
+    means = statistics.sums / counts[:, None]
+    loadings = np.zeros((K, D, n_latent))
+    residuals = np.empty((K, D, D))
+    edges = np.concatenate([[0], np.cumsum(sizes)])
+    for k in range(K):
+        covariance = statistics.seconds[k] / counts[k] - np.outer(means[k], means[k])
+        covariance = symmetrize(covariance) + np.diag(floor)
+        roots = []
+        for start, stop in pairwise(edges):
+            if full:
+                roots.append(linalg.sqrtm(covariance[start:stop, start:stop]).real)
+            else:
+                roots.append(np.diag(np.sqrt(np.diagonal(covariance)[start:stop])))
+        root = linalg.block_diag(*roots)
+        whitened = linalg.solve(root, linalg.solve(root, covariance).T)
+        values, vectors = linalg.eigh(symmetrize(whitened))
+        values, vectors = values[::-1][:n_latent], vectors[:, ::-1][:, :n_latent]
+        if full and len(sizes) > 1:
+            strength = len(sizes) * np.clip((values - 1) / (len(sizes) - 1), 0, 0.98)
+        else:
+            strength = 0.5 * np.maximum(values, 0)
+        loadings[k, :, : values.size] = root @ vectors * np.sqrt(strength)
+        residuals[k] = covariance - loadings[k] @ loadings[k].T
+    noise: np.ndarray | tuple[np.ndarray, ...]
+    if full:
+        noise = tuple(_floor_block(residuals[:, a:b, a:b], floor[a:b]) for a, b in pairwise(edges))
+    else:
+        noise = np.maximum(np.diagonal(residuals, axis1=1, axis2=2), floor)
+    return Parameters(statistics.counts / statistics.counts.sum(), means, loadings, noise, sizes)
