@@ -1,6 +1,11 @@
 """Rendered people, real sets, splits and protocols."""
 
 from mien.datasets._record import FaceSet
+from mien.datasets.folder import load_folder
+from mien.datasets.home import data_home
+from mien.datasets.lfw import EmbeddingSet, load_lfw, load_lfw_embeddings
+from mien.datasets.lfw_protocol import LFWFold, LFWProtocol, PairList, load_lfw_protocol
+from mien.datasets.orl import load_orl
 from mien.datasets.splits import (
     fold_people,
     make_groups,
@@ -8,10 +13,22 @@ from mien.datasets.splits import (
     split_people,
     split_pictures,
 )
+from mien.datasets.yale import load_yale
 
 __all__ = [
+    "EmbeddingSet",
     "FaceSet",
+    "LFWFold",
+    "LFWProtocol",
+    "PairList",
+    "data_home",
     "fold_people",
+    "load_folder",
+    "load_lfw",
+    "load_lfw_embeddings",
+    "load_lfw_protocol",
+    "load_orl",
+    "load_yale",
     "make_groups",
     "make_pairs",
     "split_people",

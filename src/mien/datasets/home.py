@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mien.errors import DataError, MissingDataError
+from mien.faces.images import resize_images
 
 __all__ = ["data_home"]
 
@@ -80,7 +81,7 @@ def read_arrays(path: Path, wanted: dict[str, tuple[str, int]]) -> dict[str, np.
         The file.
     wanted : dict of name to (kinds, ndim)
         Which arrays must be there, with the letters of their allowed ``dtype.kind`` and their
-        number of dimensions. The first dimension of all must agree.
+        number of dimensions.
     """
     if not path.is_file():
         raise MissingDataError(f"{str(path)!r} is not there")
@@ -112,3 +113,25 @@ def read_arrays(path: Path, wanted: dict[str, tuple[str, int]]) -> dict[str, np.
             bad = int(np.count_nonzero(~np.isfinite(array)))
             raise DataError(f"{name} in {str(path)!r} has {bad} NaN or infinite entries")
     return found
+
+
+def read_prepared(path: Path, labels: dict[str, str]) -> dict[str, np.ndarray]:
+    """Read ``images`` (n, h, w) uint8 and one label of each kind a picture from a prepared file."""
+    arrays = read_arrays(path, {"images": ("u", 3), **{k: (v, 1) for k, v in labels.items()}})
+    images = arrays["images"]
+    if images.dtype != np.uint8 or images.size == 0:
+        raise DataError(
+            f"images in {str(path)!r} must be uint8 and not empty; got {images.dtype} of shape "
+            f"{images.shape}"
+        )
+    for name in labels:
+        if len(arrays[name]) != len(images):
+            raise DataError(
+                f"{name} in {str(path)!r} has {len(arrays[name])} entries for {len(images)} images"
+            )
+    return arrays
+
+
+def fit_prepared(images: np.ndarray, size: int | tuple[int, int] | None, fit: str) -> np.ndarray:
+    """Resize where a size is asked for."""
+    return images if size is None else resize_images(images, size, fit=fit)

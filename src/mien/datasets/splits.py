@@ -326,7 +326,7 @@ def _impostor_pairs(
         else:
             code = found[:, 0] * n_pictures + found[:, 1]
         found = found[np.sort(np.unique(code, return_index=True)[1])]
-    return cast(np.ndarray, order[found[:n]])
+    return order[found[:n]]
 
 
 def _places_of_couples(rng: np.random.RandomState, counts: np.ndarray, n: int) -> np.ndarray:

@@ -1,3 +1,11 @@
 """From files to pictures of faces: decoding, detection, alignment."""
 
-__all__: list[str] = []
+from mien.faces.images import (
+    contact_sheet,
+    decode_image,
+    read_image,
+    resize_images,
+    write_image,
+)
+
+__all__ = ["contact_sheet", "decode_image", "read_image", "resize_images", "write_image"]

@@ -1,0 +1,187 @@
+"""A folder a person: how most people keep their pictures."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from mien._core.validation import check_choice
+from mien.datasets._decode import ON_ERROR, decode_all, decode_path, join_failures
+from mien.datasets._record import FaceSet
+from mien.errors import DataError, ImageError, InputError, MissingDataError
+
+__all__ = ["load_folder"]
+
+# What file managers leave behind without hiding it.
+_LITTER = {"thumbs.db", "desktop.ini"}
+_PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".pgm", ".ppm", ".gif"}
+
+
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """List a folder in a fixed order, without what is hidden."""
+    try:
+        with os.scandir(folder) as found:
+            visible = [
+                entry
+                for entry in found
+                if not entry.name.startswith(".") and entry.name.lower() not in _LITTER
+            ]
+    except OSError as error:
+        raise DataError(f"the folder {str(folder)!r} cannot be read: {error}") from error
+    return sorted(visible, key=lambda entry: entry.name)
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads to itself: reading it as a picture says so by name
+        return False
+
+
+def _pictures_below(folder: Path, seen: frozenset[tuple[int, int]] = frozenset()) -> list[Path]:
+    """List every file below a person's folder, without following a link in a circle."""
+    here = folder.stat()
+    identity = (here.st_dev, here.st_ino)
+    if identity in seen:
+        return []
+    found: list[Path] = []
+    for entry in _entries(folder):
+        if _is_folder(entry):
+            found.extend(_pictures_below(Path(entry.path), seen | {identity}))
+        else:
+            found.append(Path(entry.path))
+    return found
+
+
+def list_folder(root: Path) -> tuple[dict[str, list[Path]], list[str]]:
+    """Return the files of every person, and what is wrong with the folder as a whole."""
+    if not root.exists():
+        raise MissingDataError(f"{str(root)!r} is not there")
+    if not root.is_dir():
+        raise DataError(f"{str(root)!r} is no folder; a folder with one folder a person is needed")
+    entries = _entries(root)
+    if not entries:
+        raise DataError(f"the folder {str(root)!r} is empty")
+    people = {
+        entry.name: _pictures_below(Path(entry.path)) for entry in entries if _is_folder(entry)
+    }
+    loose = [
+        entry.path
+        for entry in entries
+        if entry.name not in people and Path(entry.name).suffix.lower() in _PICTURES
+    ]
+    if not any(people.values()):
+        where = f"; {len(loose):,} picture(s) lie directly in it" if loose else ""
+        raise DataError(
+            f"no person's folder with pictures is in {str(root)!r}{where}: "
+            "put the pictures of each person into a folder with the person's name"
+        )
+    wrong = [f"{path!r} lies beside the people's folders, so nobody is named" for path in loose]
+    wrong += [f"{str(root / name)!r} holds no pictures" for name in people if not people[name]]
+    return {name: files for name, files in people.items() if files}, wrong
+
+
+def load_folder(
+    path: str | os.PathLike[str],
+    *,
+    size: int | tuple[int, int] | None = None,
+    colour: bool = False,
+    fit: str = "crop",
+    min_pictures: int = 1,
+    on_error: str = "raise",
+) -> FaceSet:
+    """Read pictures that are kept as one folder a person.
+
+    Parameters
+    ----------
+    path : path
+        A folder with a folder for each person, whose name is the label. Pictures may lie deeper.
+        Hidden files are ignored, links are followed (never in a circle), and every other file is
+        taken for a picture, whatever its name ends with.
+    size : int or (height, width) or None
+        Bring every picture to this size; needed where they differ. An integer is a square.
+    colour : bool
+        True gives RGB, False grey.
+    fit : {"crop", "stretch", "pad"}
+        What happens when the proportions differ: cut the middle out, distort, or fill with black.
+    min_pictures : int
+        Leave out people with fewer readable pictures.
+    on_error : {"raise", "skip"}
+        Whether pictures that cannot be read are an error that names them, or are left out and
+        listed in ``skipped``.
+
+    Returns
+    -------
+    FaceSet
+        People and their pictures in the order of their names. ``metadata`` has ``file`` (relative
+        to ``path``) and ``original_size`` (height, width).
+
+    Raises
+    ------
+    MissingDataError, DataError, ImageError
+        Where there is no folder, nobody in it, or pictures that cannot be read.
+
+    Examples
+    --------
+    >>> import numpy as np, pathlib, tempfile
+    >>> from mien.datasets import load_folder
+    >>> from mien.faces import write_image
+    >>> with tempfile.TemporaryDirectory() as root:
+    ...     for person in ("ann", "bob"):
+    ...         (pathlib.Path(root) / person).mkdir()
+    ...         for n in (1, 2):
+    ...             _ = write_image(f"{root}/{person}/{n}.png", np.zeros((8, 6), np.uint8))
+    ...     load_folder(root).people.tolist()
+    ['ann', 'ann', 'bob', 'bob']
+    """
+    check_choice("on_error", on_error, ON_ERROR)
+    if min_pictures < 1:
+        raise InputError(f"min_pictures must be at least 1; got {min_pictures!r}")
+    root = Path(path)
+    people, wrong = list_folder(root)
+    if wrong and on_error == "raise":
+        raise ImageError(
+            join_failures(
+                f"{len(wrong):,} thing(s) in {str(root)!r} cannot be used (on_error='skip' leaves "
+                "them out)",
+                wrong,
+            )
+        )
+    most = max(map(len, people.values()))
+    chosen = {name: files for name, files in people.items() if len(files) >= min_pictures}
+    if not chosen:
+        raise DataError(
+            f"nobody in {str(root)!r} has {min_pictures} pictures: the most that one of "
+            f"{len(people):,} people has is {most}; lower min_pictures"
+        )
+    files = [file for mine in chosen.values() for file in mine]
+    owner = np.array([name for name, mine in chosen.items() for _ in mine])
+    decoded = decode_all(
+        [partial(decode_path, file, colour=colour, size=size, fit=fit) for file in files],
+        on_error=on_error,
+        description="reading pictures",
+        already=wrong,
+    )
+    names = owner[decoded.rows]
+    kept = np.array([file.relative_to(root).as_posix() for file in files])[decoded.rows]
+    faces = FaceSet(
+        decoded.images,
+        names,
+        {"file": kept, "original_size": decoded.original_size},
+        source=f"the folder {root}",
+        licence="as the owner of the folder says",
+        skipped=decoded.skipped,
+    )
+    if decoded.skipped and min_pictures > 1:
+        labels, counts = np.unique(names, return_counts=True)
+        enough = np.isin(names, labels[counts >= min_pictures])
+        if not enough.any():
+            raise DataError(
+                f"nobody in {str(root)!r} has {min_pictures} readable pictures: "
+                f"{len(decoded.skipped):,} of {len(files):,} were skipped; lower min_pictures"
+            )
+        faces = faces.select(enough)
+    return faces
