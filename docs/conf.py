@@ -1,0 +1,38 @@
+"""How Sphinx builds these pages; `make docs` runs it, and warnings are errors."""
+
+from importlib import metadata
+
+project = "mien"
+author = "The mien developers"
+copyright = "the mien developers"
+release = version = metadata.version("mien")
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build"]
+templates_path = ["_templates"]
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+
+# A page for each name; the docstrings carry the types, so signatures stay short.
+autosummary_generate = True
+autodoc_typehints = "none"
+autodoc_member_order = "bysource"
+add_module_names = False
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+# The pages are built without a network, so nothing can be looked up in other projects' docs.
+nitpick_ignore_regex = [(r"py:.*", r"(numpy|np|scipy|sklearn|matplotlib|rich|pathlib)\..*")]
+
+html_theme = "furo"
+html_title = "mien"
+html_static_path = ["_static"]
+html_copy_source = False
+html_show_sourcelink = False
