@@ -1,0 +1,214 @@
+"""What every map of random Fourier features shares: bandwidth, features, the way back."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from scipy import linalg
+from scipy.spatial.distance import pdist
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from mien._core.jit import load_kernels
+from mien.errors import InputError, NumericsWarning
+
+__all__ = ["RandomFourierFeatures", "median_distance"]
+
+# How many rows the rules for sigma look at, and how many go through the way back at a time.
+_SAMPLE = 1000
+_BATCH = 2048
+
+
+def median_distance(X: np.ndarray, rng: np.random.RandomState) -> float:
+    """Median distance between two rows of X (n, d), on at most a thousand of them."""
+    if len(X) > _SAMPLE:
+        X = X[np.sort(rng.choice(len(X), _SAMPLE, replace=False))]
+    distances = pdist(np.asarray(X, dtype=np.float64))
+    distances = distances[distances > 0]
+    return float(np.median(distances)) if distances.size else 1.0
+
+
+def _write_features(angles: np.ndarray, features: str, out: np.ndarray) -> None:
+    """Features of angles (n, m) into out; the twin of the compiled kernel."""
+    m = angles.shape[1]
+    if features != "sin":
+        np.cos(angles, out=out[:, :m])
+    if features != "cos":
+        np.sin(angles, out=out[:, out.shape[1] - m :])
+    out *= out.dtype.type(m**-0.5)
+
+
+class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
+    """Base of the random features of the Gaussian kernel exp(−‖y − y′‖² / (2σ²)).
+
+    A subclass draws the frequencies V (m, d) and multiplies with them.
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "expansion": [Interval(Real, 0, None, closed="neither")],
+        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"median", "invertible"})],
+        "features": [StrOptions({"sincos", "sin", "cos"})],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        expansion: float = 2,
+        *,
+        sigma: float | str = "median",
+        features: str = "sincos",
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        self.expansion = expansion
+        self.sigma = sigma
+        self.features = features
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------ what a subclass offers
+
+    @abstractmethod
+    def _draw(self, rng: np.random.RandomState, width: int) -> int:
+        """Draw the frequencies for vectors of this width; return how many there are."""
+
+    @abstractmethod
+    def _project(self, X: np.ndarray) -> np.ndarray:
+        """``V x`` (n, m) of each row, sigma included."""
+
+    # ------------------------------------------------------------------ the estimator
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> RandomFourierFeatures:
+        """Draw the frequencies for the width of X (n, d), and settle sigma on its rows."""
+        X = validate_data(self, X, dtype=[np.float32, np.float64])
+        rng = check_random_state(self.random_state)
+        self.n_frequencies_ = self._draw(rng, X.shape[1])
+        self.sigma_ = self._resolve_sigma(X, rng)
+        doubled = self.features == "sincos"
+        self._n_features_out = self.n_frequencies_ * (2 if doubled else 1)
+        return self
+
+    def partial_fit(self, X: Any, y: Any = None) -> RandomFourierFeatures:
+        """Fit on the first batch of a stream; later batches are checked and change nothing."""
+        if not hasattr(self, "n_frequencies_"):
+            return self.fit(X)
+        validate_data(self, X, dtype=[np.float32, np.float64], reset=False)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Features (n, n_features_out) of X (n, d), in the precision of X."""
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=[np.float32, np.float64], order="C", reset=False)
+        out = np.empty((len(X), self._n_features_out), X.dtype)
+        self._transform_into(X, out)
+        return out
+
+    def iter_transform(self, batches: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
+        """Features of one batch after another, for data larger than memory."""
+        for batch in batches:
+            yield self.transform(batch)
+
+    def inverse_transform(self, X: Any) -> np.ndarray:
+        """Vectors (n, d) whose features X (n, n_features_out) are: de-kernelisation.
+
+        The angles come back by atan2 ("sincos") or arcsin ("sin"), and the vector by least
+        squares on V. Exact where every angle V y lies in the domain: (−π, π) for the pair,
+        [−π/2, π/2] for the sine. ``sigma="invertible"`` ensures it for the vectors of ``fit``.
+
+        Warns
+        -----
+        NumericsWarning
+            With the share of entries outside the domain: sines beyond ±1 (they are cut), or
+            angles that contradict the vector found (they have wrapped around).
+        """
+        check_is_fitted(self)
+        X = check_array(X, dtype=[np.float32, np.float64])
+        if X.shape[1] != self._n_features_out:
+            raise InputError(
+                f"features of {self._n_features_out} columns are needed; got {X.shape[1]}"
+            )
+        if self.features == "cos":
+            raise InputError("cosines alone do not tell the sign of an angle; use 'sincos'")
+        V, factor = self._factorise()
+        result = np.empty((len(X), self.n_features_in_), X.dtype)
+        outside = 0
+        for low in range(0, len(X), _BATCH):
+            angles, wrong = self._angles(X[low : low + _BATCH])
+            found = linalg.cho_solve(factor, V.T @ angles.T, check_finite=False).T
+            # A wrapped angle is wrong by a full turn, most of which V cannot explain.
+            wrong |= np.abs(found @ V.T - angles) > np.pi / 2
+            outside += int(np.count_nonzero(wrong))
+            result[low : low + _BATCH] = found
+        if outside:
+            share = outside / (len(X) * self.n_frequencies_)
+            warnings.warn(
+                f"{share:.3%} of the entries lie outside the domain in which features can be "
+                "turned back exactly; raise sigma, or use sigma='invertible'",
+                NumericsWarning,
+                stacklevel=2,
+            )
+        return result
+
+    # ------------------------------------------------------------------ parts
+
+    def _transform_into(self, X: np.ndarray, out: np.ndarray) -> None:
+        angles = self._project(X)
+        kernels = load_kernels("mien.kernelmaps._fourier_numba")
+        if kernels is None:
+            _write_features(angles, self.features, out)
+            return
+        amplitude = X.dtype.type(self.n_frequencies_**-0.5)
+        kernels.angle_features(
+            np.ascontiguousarray(angles), amplitude, self._places(), X.dtype == np.float32, out
+        )
+
+    def _places(self) -> tuple[int, int]:
+        """First column of the cosines and of the sines, -1 for none."""
+        return {"sincos": (0, self.n_frequencies_), "sin": (-1, 0), "cos": (0, -1)}[self.features]
+
+    def _resolve_sigma(self, X: np.ndarray, rng: np.random.RandomState) -> float:
+        if self.sigma == "median":
+            return median_distance(X, rng)
+        if self.sigma == "invertible":
+            longest = float(np.sqrt(np.max(np.einsum("ij,ij->i", X, X, dtype=np.float64))))
+            return (longest or 1.0) * (2 if self.features == "sincos" else 3)
+        return float(self.sigma)
+
+    def _angles(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Angles (n, m) of features, and which of them were cut, in float64."""
+        m = self.n_frequencies_
+        if self.features == "sincos":
+            angles = np.arctan2(features[:, m:], features[:, :m]).astype(np.float64)
+            return angles, np.zeros(angles.shape, dtype=bool)
+        sines = features.astype(np.float64) * np.sqrt(m)
+        # Rounding may carry a sine of one slightly over it.
+        wrong = np.abs(sines) > 1 + 1e-5
+        return np.arcsin(np.clip(sines, -1, 1)), wrong
+
+    def _factorise(self) -> tuple[np.ndarray, tuple[np.ndarray, bool]]:
+        """V (m, d) of the columns without padding, and the Cholesky factor of VᵀV."""
+        m, d = self.n_frequencies_, self.n_features_in_
+        if m < d:
+            raise InputError(
+                f"{m} frequencies cannot determine {d} numbers; raise expansion to 2 or more"
+            )
+        V = np.ascontiguousarray(self._project(np.eye(d)).T)
+        if m < 2 * d:
+            warnings.warn(
+                f"{m} frequencies for {d} numbers are badly conditioned; expansion=2 or more is "
+                "safe",
+                NumericsWarning,
+                stacklevel=3,
+            )
+        return V, linalg.cho_factor(V.T @ V, check_finite=False)
