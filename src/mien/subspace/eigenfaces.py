@@ -1,0 +1,144 @@
+"""Principal components: the directions of most variance, for pictures without any label."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import linalg
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import validate_data
+
+from mien._core.linalg import numerical_rank, thin_svd
+from mien._core.validation import NO_GROUP
+from mien.errors import InputError
+from mien.subspace._base import (
+    FLOATS,
+    LinearProjection,
+    check_n_components,
+    choose_solver,
+    scatter_tolerance,
+    statistics_of,
+)
+from mien.subspace._randomized import randomized_directions
+from mien.subspace.statistics import GroupStatistics
+
+__all__ = ["Eigenfaces", "principal_directions", "scatter_directions"]
+
+
+def principal_directions(X: np.ndarray, rtol: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean (d,), directions (rank, d) and scales (rank,) of X (n, d), most variance first."""
+    X = np.asarray(X, dtype=np.float64)
+    mean = X.mean(axis=0)
+    centred = X - mean
+    # Rounding of a constant feature is not a direction.
+    noise = np.finfo(float).eps * np.abs(X).max() * np.sqrt(X.size)
+    _, s, Vt = thin_svd(centred, rtol)
+    keep = int(np.count_nonzero(s > noise))
+    return mean, Vt[:keep], s[:keep]
+
+
+def scatter_directions(scatter: np.ndarray, rtol: float) -> tuple[np.ndarray, np.ndarray]:
+    """Directions (rank, d) and scales (rank,) of a scatter matrix (d, d), largest first."""
+    values, vectors = linalg.eigh(scatter, check_finite=False)
+    values, vectors = values[::-1], vectors[:, ::-1]
+    rank = numerical_rank(np.maximum(values, 0), scatter_tolerance(rtol, len(scatter)))
+    return vectors[:, :rank].T, np.sqrt(values[:rank])
+
+
+class Eigenfaces(LinearProjection):
+    """Project on the directions of most variance (principal components).
+
+    Parameters
+    ----------
+    n_components : int or None
+        How many directions to keep; None keeps the numerical range of the centred data.
+    solver : {"auto", "svd", "statistics", "randomized"}
+        What is decomposed: the centred data, their scatter from one pass in batches, or a sketch
+        in a few passes (needs ``n_components``). ``"auto"`` chooses by size.
+    rtol : float
+        Singular values at or below ``rtol`` times the largest count as zero.
+    random_state : int, RandomState or None
+        For ``solver="randomized"``.
+
+    Attributes
+    ----------
+    mean_ : (n_features,)
+    components_ : (n_components, n_features)
+        Orthonormal rows, most variance first.
+    scales_ : (n_components,)
+        Root of the scatter along each.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mien.subspace import Eigenfaces
+    >>> X = np.random.default_rng(0).normal(size=(5, 100))
+    >>> Eigenfaces().fit_transform(X).shape
+    (5, 4)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "solver": [StrOptions({"auto", "svd", "statistics", "randomized"})],
+        "rtol": [Interval(Real, 0, 1, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        solver: str = "auto",
+        rtol: float = 1e-9,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.solver = solver
+        self.rtol = rtol
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn from X (n_samples, n_features); y is ignored."""
+        X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
+        solver = choose_solver(X, self.solver, self.n_components)
+        if solver == "statistics":
+            return self.fit_statistics(statistics_of(X, np.full(len(X), NO_GROUP)))
+        if solver == "svd":
+            mean, directions, scales = principal_directions(X, self.rtol)
+        else:
+            if self.n_components is None:
+                raise InputError('solver="randomized" needs n_components; got None')
+            mean, basis, scales = randomized_directions(
+                X, self.n_components, random_state=self.random_state
+            )
+            keep = numerical_rank(scales, self.rtol)
+            directions, scales = basis[:, :keep].T, scales[:keep]
+        return self._keep(mean, directions, scales)
+
+    def fit_statistics(self, statistics: GroupStatistics) -> Self:
+        """Fit from statistics; the groups do not matter."""
+        self.n_features_in_ = statistics.n_features
+        return self._keep(
+            statistics.mean, *scatter_directions(statistics.total_scatter(), self.rtol)
+        )
+
+    def fit_batches(self, batches: Iterable[Any]) -> Self:
+        """Fit from an iterable of arrays (n, d): one pass, one batch in memory."""
+        return self.fit_statistics(
+            GroupStatistics.from_batches((X, np.full(len(X), NO_GROUP)) for X in batches)
+        )
+
+    def _keep(self, mean: np.ndarray, directions: np.ndarray, scales: np.ndarray) -> Self:
+        if len(scales) == 0:
+            raise InputError(
+                "all samples are equal: no direction has variance. At least two different "
+                "samples are needed"
+            )
+        k = check_n_components(self.n_components, len(scales), "the centred data span")
+        self.mean_, self.components_, self.scales_ = mean, directions[:k].copy(), scales[:k].copy()
+        return self

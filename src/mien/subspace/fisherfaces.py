@@ -1,0 +1,143 @@
+"""Fisher's discriminants after principal components, for pictures with names."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import validate_data
+
+from mien._core.linalg import simultaneous_diagonalisation, thin_svd
+from mien._core.validation import check_labels
+from mien.errors import InputError
+from mien.subspace._base import (
+    FLOATS,
+    GroupProjection,
+    check_n_components,
+    choose_solver,
+    statistics_of,
+)
+from mien.subspace._contrasts import group_contrasts
+from mien.subspace.eigenfaces import scatter_directions
+from mien.subspace.statistics import GroupStatistics
+
+__all__ = ["Fisherfaces"]
+
+
+def _default_n_pca(n_residuals: int, n_classes: int, rank: int) -> int:
+    """Half of N - C, so that S_w is estimated from twice as many residuals as it has rows."""
+    return max(1, min(rank, n_residuals, max(n_residuals // 2, n_classes - 1)))
+
+
+class Fisherfaces(GroupProjection):
+    """Principal components, then the directions of largest between/within ratio.
+
+    Parameters
+    ----------
+    n_components : int or None
+        How many discriminants to keep; None keeps all, at most one less than there are classes.
+    n_pca : int or None
+        Principal components kept before. None keeps half of N − C (and at least C − 1 where
+        N − C allows): N − C itself, as the method is often printed, leaves S_w regular and so
+        badly estimated that it overfits (over half of all ORL faces wrong).
+    rtol : float
+        Singular values at or below ``rtol`` times the largest count as zero.
+
+    Attributes
+    ----------
+    mean_ : (n_features,)
+    components_ : (n_components, n_features)
+        The within-class covariance ``S_w / N`` becomes the identity.
+    ratios_ : (n_components,)
+        Between to within scatter of each, descending.
+    classes_ : (n_classes,)
+    n_pca_ : int
+
+    References
+    ----------
+    P. N. Belhumeur, J. P. Hespanha, D. J. Kriegman. Eigenfaces vs. Fisherfaces. PAMI 1997.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mien.subspace import Fisherfaces
+    >>> X = np.random.default_rng(0).normal(size=(12, 40))
+    >>> Fisherfaces().fit_transform(X, np.repeat(["ann", "bob", "cy"], 4)).shape
+    (12, 2)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_pca": [Interval(Integral, 1, None, closed="left"), None],
+        "rtol": [Interval(Real, 0, 1, closed="left")],
+    }
+
+    def __init__(
+        self, n_components: int | None = None, *, n_pca: int | None = None, rtol: float = 1e-9
+    ) -> None:
+        self.n_components = n_components
+        self.n_pca = n_pca
+        self.rtol = rtol
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from X (n_samples, n_features) and classes y (n_samples,)."""
+        X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
+        self.classes_, classes = np.unique(check_labels("y", y, len(X)), return_inverse=True)
+        if choose_solver(X, "auto", None) == "statistics":
+            return self._fit_scatters(statistics_of(X, classes))
+        contrasts = group_contrasts(X, classes)
+        U, s, Vt = thin_svd(np.concatenate([contrasts.within, contrasts.between]), self.rtol)
+        coordinates = U * s
+        k = len(contrasts.within)
+        n_pca = self._choose_n_pca(k, len(s))
+        self.mean_ = contrasts.mean
+        residuals, between = coordinates[:k, :n_pca], coordinates[k:, :n_pca]
+        self._keep(residuals.T @ residuals, between.T @ between, Vt[:n_pca], len(X))
+        return self
+
+    def fit_statistics(self, statistics: GroupStatistics) -> Self:
+        """Fit from statistics whose groups are the classes."""
+        self._start_from(statistics)
+        self.classes_ = np.sort(statistics.labels)
+        return self._fit_scatters(statistics)
+
+    def _fit_scatters(self, statistics: GroupStatistics) -> Self:
+        self.mean_ = statistics.mean
+        directions, _ = scatter_directions(statistics.total_scatter(), self.rtol)
+        n_residuals = statistics.n_grouped - statistics.n_groups
+        basis = directions[: self._choose_n_pca(n_residuals, len(directions))]
+        within = basis @ statistics.within_scatter() @ basis.T
+        between = basis @ statistics.between_scatter() @ basis.T
+        self._keep(within, between, basis, statistics.n_grouped)
+        return self
+
+    def _choose_n_pca(self, n_residuals: int, rank: int) -> int:
+        n_classes = len(self.classes_)
+        if n_classes < 2:
+            raise InputError("at least two classes are needed; got one class")
+        if rank == 0:
+            raise InputError("all samples are equal: at least two different samples are needed")
+        if n_residuals < 1:
+            raise InputError("every class has one sample: no variation inside classes is known")
+        if self.n_pca is None:
+            self.n_pca_ = _default_n_pca(n_residuals, n_classes, rank)
+        elif self.n_pca > min(n_residuals, rank):
+            raise InputError(
+                f"n_pca={self.n_pca} makes the within-class scatter singular: it can be at most "
+                f"{min(n_residuals, rank)}, the lesser of N - C = {n_residuals} and the rank "
+                f"{rank} of the data"
+            )
+        else:
+            self.n_pca_ = self.n_pca
+        return self.n_pca_
+
+    def _keep(self, within: np.ndarray, between: np.ndarray, basis: np.ndarray, n: int) -> None:
+        V, ratios = simultaneous_diagonalisation(within, between)
+        most = min(len(self.classes_) - 1, len(ratios))
+        k = check_n_components(self.n_components, most, "the classes and n_pca allow")
+        self.components_ = np.sqrt(n) * V[:, :k].T @ basis
+        self.ratios_ = ratios[:k]

@@ -1,0 +1,237 @@
+"""Relevant component analysis: whiten what varies inside groups."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy import linalg
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import Interval, StrOptions
+
+from mien._core.linalg import numerical_rank, symmetrize, thin_svd
+from mien.errors import InputError
+from mien.subspace._base import (
+    GroupProjection,
+    check_n_components,
+    choose_solver,
+    row_batches,
+    scatter_tolerance,
+    statistics_of,
+)
+from mien.subspace._contrasts import Contrasts, group_contrasts, matrix_rank
+from mien.subspace._randomized import randomized_directions
+from mien.subspace.eigenfaces import scatter_directions
+from mien.subspace.statistics import GroupStatistics
+
+__all__ = ["RelevantComponents", "whiten_residuals", "whiten_scatter"]
+
+
+def whiten_residuals(residuals: np.ndarray, n_grouped: int, tolerance: float) -> np.ndarray:
+    """Rows (k, d) that make ``residualsᵀ residuals / n_grouped`` the identity, k its rank."""
+    _, s, Vt = thin_svd(residuals, rtol=0.0)
+    keep = s > tolerance
+    return Vt[keep] * (np.sqrt(n_grouped) / s[keep])[:, None]
+
+
+def whiten_scatter(scatter: np.ndarray, n_grouped: int, rtol: float) -> np.ndarray:
+    """Rows (k, d) that make ``scatter / n_grouped`` the identity, k its numerical rank."""
+    directions, scales = scatter_directions(scatter, rtol)
+    return directions * (np.sqrt(n_grouped) / scales)[:, None]
+
+
+def _reduce_by_ratio(within: np.ndarray, scales: np.ndarray, n_components: int) -> np.ndarray:
+    """Coordinates (m, r) of least within/total scatter in the basis where S_t is diag(scales²)."""
+    ratio = symmetrize(within / np.outer(scales, scales))
+    _, vectors = linalg.eigh(ratio, subset_by_index=[0, n_components - 1], check_finite=False)
+    return (vectors / scales[:, None]).T
+
+
+def _solve_from_data(
+    contrasts: Contrasts, n_components: int | None, reduction: str, rtol: float
+) -> np.ndarray:
+    """Components (m, d) from contrasts, with the digits of the data themselves."""
+    within = contrasts.within
+    n = contrasts.n_grouped
+    d = within.shape[1]
+    if len(within) >= d and n_components in (None, d):
+        components = whiten_residuals(within, n, rtol * linalg.norm(within, 2))
+        if len(components) == d:
+            return components
+    stacked = np.concatenate([within, contrasts.between])
+    U, s, Vt = thin_svd(stacked, rtol)
+    tolerance = rtol * s.max(initial=0.0)
+    # Coordinates of the residuals are rows of the decomposition that is there already.
+    residuals = U[: len(within)] * s
+    most = matrix_rank(residuals, tolerance)
+    m = _check_rank(n_components, most)
+    if reduction == "fisher":
+        basis = _reduce_by_ratio(residuals.T @ residuals, s, m)
+        return whiten_residuals(residuals @ basis.T, n, 0.0) @ basis @ Vt
+    return whiten_residuals(residuals[:, :m], n, tolerance) @ Vt[:m]
+
+
+def _solve_from_scatters(
+    statistics: GroupStatistics, n_components: int | None, reduction: str, rtol: float
+) -> np.ndarray:
+    """Components (m, d) from S_g, and from S_t where a reduction is needed."""
+    within, n = statistics.within_scatter(), statistics.n_grouped
+    d = len(within)
+    if n_components is None or n_components == d:
+        components = whiten_scatter(within, n, rtol)
+        if len(components) == d:
+            return components
+        most = len(components)
+    else:
+        values = np.maximum(linalg.eigvalsh(within, check_finite=False), 0)
+        most = numerical_rank(values, scatter_tolerance(rtol, d))
+    m = _check_rank(n_components, most)
+    directions, scales = scatter_directions(statistics.total_scatter(), rtol)
+    if reduction == "fisher":
+        inside = directions @ within @ directions.T
+        basis = _reduce_by_ratio(inside, scales, m) @ directions
+    else:
+        basis = directions[:m]
+    return whiten_scatter(symmetrize(basis @ within @ basis.T), n, rtol) @ basis
+
+
+def _check_rank(n_components: int | None, most: int) -> int:
+    if most == 0:
+        raise InputError(
+            "every group's points are equal: there is no variation inside groups to whiten"
+        )
+    return check_n_components(n_components, most, "the residuals inside the groups span")
+
+
+class RelevantComponents(GroupProjection):
+    """Relevant component analysis (RCA): make what varies inside groups of unit size.
+
+    Parameters
+    ----------
+    n_components : int, "auto" or None
+        Directions to keep before whitening. None keeps all where S_g is regular, else as many as
+        its rank. ``"auto"`` picks the number that finds the companions of points in held-out
+        groups best, without any class label.
+    reduction : {"total", "fisher"}
+        How to reduce: the directions of most total scatter (the paper), or those of least ratio
+        of within-group to total scatter (Bar-Hillel et al., and metric-learn).
+    solver : {"auto", "svd", "statistics", "randomized"}
+        What is decomposed: the data, their scatters from one pass in batches, or a sketch of the
+        data (needs ``n_components``). ``"auto"`` chooses by size.
+    rtol : float
+        Singular values at or below ``rtol`` times the largest count as zero.
+    random_state : int, RandomState or None
+        For ``solver="randomized"`` and the folds of ``n_components="auto"``.
+
+    Attributes
+    ----------
+    mean_ : (n_features,)
+    components_ : (n_components_, n_features)
+        The within-group covariance becomes the identity.
+    n_components_ : int
+        Directions kept: may be fewer than asked for where some of them do not vary inside groups.
+
+    Notes
+    -----
+    The within-group covariance is ``S_g / N`` with N the points in groups, as in metric-learn;
+    the paper's text leaves N out, which scales every distance alike. Points in no group (-1)
+    count in the total scatter only. The paper's objection stands: whitening divides by the root
+    of each eigenvalue and leaves out those that are zero, where the null space method begins.
+
+    References
+    ----------
+    N. Shental, T. Hertz, D. Weinshall, M. Pavel. Adjustment learning and relevant component
+    analysis. ECCV 2002.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mien.subspace import RelevantComponents
+    >>> rng = np.random.default_rng(0)
+    >>> X, groups = rng.normal(size=(60, 3)) * [1, 5, 10], np.repeat(np.arange(20), 3)
+    >>> Z = RelevantComponents().fit_transform(X, groups)
+    >>> residuals = Z - np.repeat(Z.reshape(20, 3, 3).mean(axis=1), 3, axis=0)
+    >>> bool(np.allclose(residuals.T @ residuals / 60, np.eye(3)))
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
+        "reduction": [StrOptions({"total", "fisher"})],
+        "solver": [StrOptions({"auto", "svd", "statistics", "randomized"})],
+        "rtol": [Interval(Real, 0, 1, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int | str | None = None,
+        *,
+        reduction: str = "total",
+        solver: str = "auto",
+        rtol: float = 1e-9,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.reduction = reduction
+        self.solver = solver
+        self.rtol = rtol
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from X (n_samples, n_features) and groups y (n_samples,), -1 for no group."""
+        X, groups = self._check_groups(X, y)
+        n_components = self.n_components
+        if n_components == "auto":
+            from mien.subspace.consistency import choose_n_components
+
+            n_components = choose_n_components(X, groups, random_state=self.random_state)
+        solver = choose_solver(X, self.solver, n_components)
+        if solver == "statistics":
+            return self._fit_scatters(statistics_of(X, groups), n_components)
+        if solver == "randomized":
+            return self._fit_sketch(X, groups, n_components)
+        contrasts = group_contrasts(X, groups)
+        self.mean_ = contrasts.mean
+        self._keep(_solve_from_data(contrasts, n_components, self.reduction, self.rtol))
+        return self
+
+    def fit_statistics(self, statistics: GroupStatistics) -> Self:
+        """Fit from :class:`GroupStatistics`, such as those of several parts merged."""
+        if self.n_components == "auto":
+            raise InputError('n_components="auto" needs the points: give a number with statistics')
+        self._start_from(statistics)
+        return self._fit_scatters(statistics, self.n_components)
+
+    def _fit_scatters(self, statistics: GroupStatistics, n_components: int | None) -> Self:
+        self.mean_ = statistics.mean
+        self._keep(_solve_from_scatters(statistics, n_components, self.reduction, self.rtol))
+        return self
+
+    def _fit_sketch(self, X: np.ndarray, groups: np.ndarray, n_components: int | None) -> Self:
+        if n_components is None:
+            raise InputError('solver="randomized" needs n_components; got None')
+        if self.reduction != "total":
+            raise InputError(
+                'solver="randomized" keeps directions of most total scatter: use reduction="total"'
+            )
+        self.mean_, basis, _ = randomized_directions(
+            X, n_components, random_state=self.random_state
+        )
+        coordinates = np.concatenate([part @ basis for part, _ in row_batches(X, groups)])
+        contrasts = group_contrasts(coordinates, groups)
+        self._keep(
+            whiten_residuals(
+                contrasts.within,
+                contrasts.n_grouped,
+                self.rtol * linalg.norm(contrasts.within, 2),
+            )
+            @ basis.T
+        )
+        return self
+
+    def _keep(self, components: np.ndarray) -> None:
+        self.components_ = components
+        self.n_components_ = len(components)
