@@ -1,0 +1,297 @@
+"""Expectation and maximisation of Joint Bayesian in the basis that diagonalises both covariances.
+
+Everything happens in *working coordinates* (r of them) in which the total covariance is the
+identity, and there in the basis V with ``Vᵀ Te V = I`` and ``Vᵀ Tm V = diag(psi)``. Posterior
+means and covariances are then elementwise; an iteration is two or three products and one
+eigenproblem, and never sees a picture.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from mien._core.linalg import symmetrize
+from mien._core.statistics import GroupedMoments
+
+__all__ = ["Prior", "State", "WorkingStatistics", "floor_covariance", "make_state", "make_step"]
+
+
+@dataclass(frozen=True)
+class State:
+    """Both covariances by the basis V (r, r) that diagonalises them.
+
+    ``Te = V⁻ᵀ V⁻¹`` and ``Tm = V⁻ᵀ diag(psi) V⁻¹``; ``log_det`` is ``log|det V|``.
+    """
+
+    V: np.ndarray
+    psi: np.ndarray
+    log_det: float
+    n_floored: int = 0
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Covariances of the source in working coordinates and the two weights lambda."""
+
+    identity: np.ndarray
+    variation: np.ndarray
+    identity_strength: float
+    variation_strength: float
+
+
+@dataclass(frozen=True)
+class WorkingStatistics:
+    """The statistics in working coordinates, people grouped by their number of pictures.
+
+    ``sums`` (n, r) with ``counts`` (n,); ``sizes`` (k,) are the distinct counts and ``people``
+    (k,) how many have each. ``grams`` (k, r, r) are the sums of ``s sᵀ`` of each group, where that
+    is cheaper than going through the people again, otherwise None.
+    """
+
+    scatter: np.ndarray
+    sums: np.ndarray
+    counts: np.ndarray
+    sizes: np.ndarray
+    people: np.ndarray
+    grams: np.ndarray | None
+
+    @classmethod
+    def from_moments(
+        cls, moments: GroupedMoments, centre: np.ndarray, whitener: np.ndarray
+    ) -> WorkingStatistics:
+        """Project statistics about ``centre`` (d,) with ``whitener`` (d, r)."""
+        counts = moments.counts
+        sums = moments.sums(centre) @ whitener
+        scatter = symmetrize(whitener.T @ moments.scatter(centre) @ whitener)
+        return cls.from_sums(scatter, sums, counts)
+
+    @classmethod
+    def from_sums(
+        cls, scatter: np.ndarray, sums: np.ndarray, counts: np.ndarray
+    ) -> WorkingStatistics:
+        sizes, inverse, people = np.unique(counts, return_inverse=True, return_counts=True)
+        r = scatter.shape[0]
+        grams = None
+        # A group costs two products r×r×r, the people together five halves of n×r×r.
+        if 2 * len(sizes) * r < 2.5 * len(sums):
+            grams = np.empty((len(sizes), r, r))
+            for k in range(len(sizes)):
+                members = sums[inverse == k]
+                grams[k] = members.T @ members
+        return cls(scatter, sums, counts.astype(float), sizes.astype(float), people, grams)
+
+    @property
+    def n_people(self) -> int:
+        return len(self.sums)
+
+    @property
+    def n_samples(self) -> float:
+        return float(self.counts.sum())
+
+
+def floor_covariance(covariance: np.ndarray, floor: float) -> tuple[np.ndarray, int]:
+    """Lift the eigenvalues of a symmetric matrix to ``floor``; how many were lifted."""
+    values, vectors = linalg.eigh(symmetrize(covariance), check_finite=False)
+    low = int(np.count_nonzero(values < floor))
+    if low == 0:
+        return covariance, 0
+    lifted = (vectors * np.maximum(values, floor)) @ vectors.T
+    return symmetrize(lifted), low
+
+
+def make_state(identity: np.ndarray, variation: np.ndarray, floor: float) -> State:
+    """Diagonalise two covariances (r, r) given in working coordinates, after flooring them."""
+    r = len(identity)
+    return _diagonalise(identity, variation, np.eye(r), 0.0, floor)
+
+
+def make_step(
+    statistics: WorkingStatistics, prior: Prior | None, *, exact: bool, floor: float
+) -> Callable[[State], tuple[State, float]]:
+    """One iteration as a function of the state, for ``run_em``.
+
+    Returns
+    -------
+    callable
+        ``step(state) -> (next state, objective of the state)``. The objective is the penalised
+        marginal log-likelihood for the exact E-step (it never falls) and eq. 11 of the paper for
+        the approximate one (it never rises).
+    """
+
+    def step(state: State) -> tuple[State, float]:
+        identity, variation, explained, total = _expect(statistics, state, exact=exact)
+        if prior is None:
+            source = None
+        else:
+            source = (
+                state.V.T @ prior.identity @ state.V,
+                state.V.T @ prior.variation @ state.V,
+            )
+            identity = _mix(identity, source[0], prior.identity_strength)
+            variation = _mix(variation, source[1], prior.variation_strength)
+        following = _diagonalise(identity, variation, state.V, state.log_det, floor)
+        if exact:
+            value = _log_likelihood(statistics, state, explained, total)
+            if prior is not None and source is not None:
+                value -= _penalty(statistics, state, prior, source)
+        else:
+            value = _approximate_cost(statistics, state, following, prior, identity, variation)
+        return following, value
+
+    return step
+
+
+def _mix(estimate: np.ndarray, source: np.ndarray, strength: float) -> np.ndarray:
+    w = strength / (1 + strength)
+    return w * source + (1 - w) * estimate
+
+
+def _expect(
+    statistics: WorkingStatistics, state: State, *, exact: bool
+) -> tuple[np.ndarray, np.ndarray, float, float]:
+    """Both M-step averages in the basis V, and the two sums that the likelihood needs.
+
+    With p = Vᵀ s and a = psi/(1 + m psi) the posterior mean of an identity is u = a p, and
+    ``Σ_j ε_j ε_jᵀ = Σ_j x_j x_jᵀ − p uᵀ − u pᵀ + m u uᵀ``.
+    """
+    V, psi = state.V, state.psi
+    scatter = V.T @ statistics.scatter @ V
+    sizes, people = statistics.sizes, statistics.people
+    if statistics.grams is not None:
+        identity = np.zeros_like(scatter)
+        removed = np.zeros_like(scatter)
+        explained = 0.0
+        for m, gram in zip(sizes, statistics.grams, strict=True):
+            gram = V.T @ gram @ V
+            a = psi / (1 + m * psi)
+            cross = gram * a
+            identity += cross * a[:, None]
+            removed += cross + cross.T - m * (cross * a[:, None])
+            explained += float(np.trace(cross))
+    else:
+        projected = statistics.sums @ V
+        shrink = 1 / (1 + statistics.counts[:, None] * psi)
+        means = projected * shrink
+        means *= psi
+        explained = float(np.einsum("ij,ij->", projected, means))
+        shrink += 1
+        projected *= shrink
+        identity = means.T @ means
+        removed = symmetrize(projected.T @ means)
+    variation = scatter - removed
+    if exact:
+        posterior = psi / (1 + sizes[:, None] * psi)
+        diagonal = np.einsum("ii->i", identity)
+        diagonal += people @ posterior
+        diagonal = np.einsum("ii->i", variation)
+        diagonal += (people * sizes) @ posterior
+    total = float(np.trace(scatter))
+    return identity / statistics.n_people, variation / statistics.n_samples, explained, total
+
+
+def _diagonalise(
+    identity: np.ndarray, variation: np.ndarray, V: np.ndarray, log_det: float, floor: float
+) -> State:
+    """The basis of two covariances that are given in the basis V, floored in working ones."""
+    n_floored = 0
+    metric = floor * (V.T @ V)
+    if floor > 0 and not (_is_above(variation, metric) and _is_above(identity, metric)):
+        # Rare: back to working coordinates, where the floor is a multiple of the identity.
+        back = linalg.inv(V, check_finite=False)
+        variation, n_floored = floor_covariance(back.T @ variation @ back, floor)
+        identity, _ = floor_covariance(back.T @ identity @ back, floor)
+        V, log_det = np.eye(len(V)), 0.0
+    L = linalg.cholesky(variation, lower=True, check_finite=False)
+    half = linalg.solve_triangular(L, identity, lower=True, check_finite=False)
+    whitened = linalg.solve_triangular(L, half.T, lower=True, check_finite=False)
+    psi, rotation = linalg.eigh(
+        symmetrize(whitened), driver="evd", overwrite_a=True, check_finite=False
+    )
+    turned = linalg.solve_triangular(
+        L, np.asfortranarray(rotation[:, ::-1]), lower=True, trans="T", check_finite=False
+    )
+    return State(
+        V @ turned,
+        np.maximum(psi[::-1], 0.0),
+        log_det - float(np.log(np.diag(L)).sum()),
+        n_floored,
+    )
+
+
+def _is_above(matrix: np.ndarray, bound: np.ndarray) -> bool:
+    """Whether ``matrix − bound`` is positive definite."""
+    try:
+        linalg.cholesky(matrix - bound, lower=True, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:
+        return False
+    return True
+
+
+def _log_likelihood(
+    statistics: WorkingStatistics, state: State, explained: float, total: float
+) -> float:
+    """Marginal log-likelihood of all vectors in working coordinates."""
+    n_samples, r = statistics.n_samples, len(state.psi)
+    ratios = statistics.people @ np.log1p(statistics.sizes[:, None] * state.psi)
+    log_dets = -2 * n_samples * state.log_det + float(ratios.sum())
+    return -0.5 * (n_samples * r * np.log(2 * np.pi) + log_dets + total - explained)
+
+
+def _penalty(
+    statistics: WorkingStatistics,
+    state: State,
+    prior: Prior,
+    source: tuple[np.ndarray, np.ndarray],
+) -> float:
+    """``lambda Σ_i KL(source‖target)`` of the hidden variables of every person."""
+    r = len(state.psi)
+    identity = (
+        float(np.sum(np.diag(source[0]) / state.psi))
+        + float(np.log(state.psi).sum())
+        - 2 * state.log_det
+        - np.linalg.slogdet(prior.identity)[1]
+        - r
+    )
+    variation = (
+        float(np.trace(source[1])) - 2 * state.log_det - np.linalg.slogdet(prior.variation)[1] - r
+    )
+    return 0.5 * float(
+        prior.identity_strength * statistics.n_people * identity
+        + prior.variation_strength * statistics.n_samples * variation
+    )
+
+
+def _approximate_cost(
+    statistics: WorkingStatistics,
+    state: State,
+    following: State,
+    prior: Prior | None,
+    identity: np.ndarray,
+    variation: np.ndarray,
+) -> float:
+    """Eq. 11 of the paper: ``n log|M Mᵀ/n + lambda Sm| + k log|E Eᵀ/k + lambda Se|``.
+
+    Where a floor was applied the covariances are not the optimum of eq. 6 for these M and E, and
+    its trace terms do not cancel: what is returned is eq. 6 less its constant, which is eq. 11
+    where no floor was needed.
+    """
+    r = len(state.psi)
+    n, k = statistics.n_people, statistics.n_samples
+    strengths = (0.0, 0.0) if prior is None else (prior.identity_strength, prior.variation_strength)
+    cost = 0.0
+    log_det_te = -2 * following.log_det
+    log_det_tm = log_det_te + float(np.log(following.psi).sum())
+    change = linalg.solve(state.V, following.V, check_finite=False)
+    traces = (
+        float(np.einsum("ij,ij,j->", identity @ change, change, 1 / following.psi)),
+        float(np.einsum("ij,ij->", variation @ change, change)),
+    )
+    for weight, strength, log_det, trace in zip(
+        (n, k), strengths, (log_det_tm, log_det_te), traces, strict=True
+    ):
+        cost += weight * (log_det + r * np.log1p(strength) + trace - r)
+    return cost

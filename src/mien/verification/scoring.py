@@ -1,0 +1,269 @@
+"""Likelihood ratios of a fitted Joint Bayesian model: pairs, matrices, sets, templates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from mien._core.validation import check_choice
+from mien.errors import InputError
+
+__all__ = ["RatioScores", "ScoreBlock", "truncation_error"]
+
+
+class ScoreBlock(NamedTuple):
+    """A piece of a score matrix: ``scores[i, j]`` is of row ``start + i`` and column ``first + j``.
+
+    For X against itself ``first`` lets a consumer keep the half above the diagonal.
+    """
+
+    start: int
+    first: int
+    scores: np.ndarray
+
+
+def truncation_error(psi: np.ndarray) -> tuple[float, float]:
+    """Root mean square, in nats, of what the directions ``psi`` (k,) add to a log ratio.
+
+    Under the model, for genuine and for impostor pairs: the error made by leaving them out.
+
+    Notes
+    -----
+    In one direction the term is the quadratic form ``zᵀ Q z + c`` of a Gaussian pair with
+    covariance S, so its mean is ``tr(QS) + c`` and its variance ``2 tr(QSQS)``.
+    """
+    cross = psi / (1 + 2 * psi) / 2
+    own = -(psi**2) / ((1 + psi) * (1 + 2 * psi)) / 2
+    constant = np.log1p(psi) - 0.5 * np.log1p(2 * psi)
+    errors = []
+    for shared in (psi, np.zeros_like(psi)):
+        # Q = [[own, cross], [cross, own]], S = [[1+psi, shared], [shared, 1+psi]]
+        diagonal = own * (1 + psi) + cross * shared
+        off = own * shared + cross * (1 + psi)
+        mean = 2 * diagonal + constant
+        variance = 4 * (diagonal**2 + off**2)
+        errors.append(float(np.sqrt(mean.sum() ** 2 + variance.sum())))
+    return errors[0], errors[1]
+
+
+class RatioScores:
+    """Scores of a model with ``mean_``, ``projection_`` (d, r), ``ratios_`` (r,) and ``rank_``.
+
+    All scores are natural-log likelihood ratios of "the same person" against "two people", with
+    their constant: 0 is the threshold for equal priors. The first ``rank_`` directions are used.
+
+    Notes
+    -----
+    With ``z = projectionᵀ (x − mean)`` the variation is white and the identity diagonal, psi. The
+    template is ``t = z √(psi/(1+2psi))``, and
+
+    .. math:: LLR = t_1^T t_2 + q(t_1) + q(t_2), \\qquad
+       q(t) = -\\tfrac12 \\sum_k \\frac{\\psi_k}{1+\\psi_k} t_k^2
+       + \\tfrac12 \\sum_k [\\log(1+\\psi_k) - \\tfrac12 \\log(1+2\\psi_k)]
+
+    which is eq. 13 of the paper with the right B and its constant. Two sets of pictures depend on
+    their sizes and sums only:
+    :math:`f(m_1+m_2, s_1+s_2) - f(m_1, s_1) - f(m_2, s_2)` with
+    :math:`f(m, s) = \\tfrac12 \\sum_k [\\psi_k s_k^2/(1+m\\psi_k) - \\log(1+m\\psi_k)]`.
+    """
+
+    mean_: np.ndarray
+    projection_: np.ndarray
+    ratios_: np.ndarray
+    rank_: int
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Templates (n, rank_) of vectors X (n, d); their inner product is the cross term."""
+        return self._templates(self._check(X))
+
+    def score_templates(self, T1: Any, T2: Any) -> np.ndarray:
+        """Log ratios (n,) of pairs of templates (n, rank_), row by row."""
+        T1, T2 = self._check_templates(T1), self._check_templates(T2)
+        if T1.shape != T2.shape:
+            raise InputError(f"the templates must be pairs; got {T1.shape} and {T2.shape}")
+        return np.einsum("ij,ij->i", T1, T2) + self._own(T1) + self._own(T2)
+
+    def score_pairs(self, X1: Any, X2: Any) -> np.ndarray:
+        """Log ratios (n,) of the pairs ``X1[i], X2[i]``, each (n, d)."""
+        X1, X2 = self._check(X1), self._check(X2)
+        if X1.shape != X2.shape:
+            raise InputError(f"X1 and X2 must be pairs; got {X1.shape} and {X2.shape}")
+        T1, T2 = self._templates(X1), self._templates(X2)
+        return np.einsum("ij,ij->i", T1, T2) + self._own(T1) + self._own(T2)
+
+    def as_inner_product(self, X: Any, side: str) -> np.ndarray:
+        """Vectors (n, rank_ + 2) whose inner products are the log ratios, exactly.
+
+        Parameters
+        ----------
+        X : (n, d)
+            Vectors.
+        side : {"query", "index"}
+            Which side of the search they are on: put the "index" side of the gallery into any
+            maximum-inner-product search and ask with the "query" side.
+        """
+        check_choice("side", side, ("query", "index"))
+        return self._augment(self._templates(self._check(X)), side)
+
+    def score_matrix(
+        self, X: Any, Y: Any = None, out: np.ndarray | None = None, block_size: int = 4096
+    ) -> np.ndarray:
+        """Log ratios (n, m) of every x with every y, in blocks of rows.
+
+        Parameters
+        ----------
+        X : (n, d)
+            Vectors.
+        Y : (m, d), optional
+            The other side; X itself if not given.
+        out : (n, m) array, optional
+            Where to write, for example a memory map.
+        block_size : int
+            Rows that are computed together.
+        """
+        left, right = self._sides(X, Y)
+        shape = (len(left), len(right))
+        if out is None:
+            out = np.empty(shape, dtype=left.dtype)
+        elif out.shape != shape:
+            raise InputError(f"out must have the shape {shape}; got {out.shape}")
+        direct = out.dtype == left.dtype and isinstance(out, np.ndarray) and out.flags.c_contiguous
+        for start in range(0, len(left), _check_block(block_size)):
+            rows = slice(start, start + block_size)
+            if direct:
+                np.matmul(left[rows], right.T, out=out[rows])
+            else:
+                out[rows] = left[rows] @ right.T
+        return out
+
+    def iter_score_blocks(
+        self, X: Any, Y: Any = None, block_size: int = 2048
+    ) -> Iterator[ScoreBlock]:
+        """Yield the score matrix piece by piece, for more pairs than fit into memory.
+
+        For X against itself only the blocks on and above the diagonal are computed; in those on
+        the diagonal, keep ``scores[i, j]`` with ``j > i``.
+
+        Parameters
+        ----------
+        X : (n, d)
+            Vectors.
+        Y : (m, d), optional
+            The other side; X itself if not given.
+        block_size : int
+            Rows and columns of a block.
+
+        Yields
+        ------
+        ScoreBlock
+            ``(start, first, scores)``.
+        """
+        left, right = self._sides(X, Y)
+        size = _check_block(block_size)
+        for start in range(0, len(left), size):
+            rows = left[start : start + size]
+            for first in range(start if Y is None else 0, len(right), size):
+                yield ScoreBlock(start, first, rows @ right[first : first + size].T)
+
+    def score_sets(self, probes: Sequence[Any], galleries: Sequence[Any]) -> np.ndarray:
+        """Log ratios (n_probes, n_galleries) of sets of pictures, exact under the model.
+
+        Parameters
+        ----------
+        probes, galleries : list of (m_i, d)
+            The pictures of each side; all of one set show one person.
+        """
+        m1, s1 = self._sum_sets("probes", probes)
+        m2, s2 = self._sum_sets("galleries", galleries)
+        psi = self.ratios_[: self.rank_].astype(s1.dtype)
+        alone1, alone2 = _evidence(m1, s1, psi), _evidence(m2, s2, psi)
+        scores = np.empty((len(m1), len(m2)), dtype=s1.dtype)
+        for a in np.unique(m1):
+            rows = np.flatnonzero(m1 == a)
+            for b in np.unique(m2):
+                columns = np.flatnonzero(m2 == b)
+                m = float(a + b)
+                weight = psi / (1 + m * psi)
+                left, right = s1[rows], s2[columns]
+                together = (left * weight) @ right.T
+                together += 0.5 * ((left**2) @ weight)[:, None]
+                together += 0.5 * ((right**2) @ weight)[None, :]
+                together -= 0.5 * float(np.log1p(m * psi).sum())
+                together -= alone1[rows][:, None] + alone2[columns][None, :]
+                scores[np.ix_(rows, columns)] = together
+        return scores
+
+    # What the methods above share.
+
+    def _check(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "projection_")
+        checked: np.ndarray = validate_data(
+            self, X, reset=False, dtype=[np.float64, np.float32], ensure_min_samples=1
+        )
+        return checked
+
+    def _check_templates(self, T: Any) -> np.ndarray:
+        check_is_fitted(self, "projection_")
+        checked: np.ndarray = check_array(T, dtype=[np.float64, np.float32])
+        if checked.shape[1] != self.rank_:
+            raise InputError(f"a template has {self.rank_} numbers; got {checked.shape[1]}")
+        return checked
+
+    def _project(self, X: np.ndarray) -> np.ndarray:
+        """Coordinates (n, rank_) in which variation is white and identity is diagonal."""
+        # Centred first: features far from the origin would lose their digits in the product.
+        centred = X - self.mean_.astype(X.dtype)
+        return centred @ self.projection_[:, : self.rank_].astype(X.dtype)
+
+    def _templates(self, X: np.ndarray) -> np.ndarray:
+        psi = self.ratios_[: self.rank_]
+        return self._project(X) * np.sqrt(psi / (1 + 2 * psi)).astype(X.dtype)
+
+    def _own(self, T: np.ndarray) -> np.ndarray:
+        psi = self.ratios_[: self.rank_]
+        constant = float(np.sum(np.log1p(psi) - 0.5 * np.log1p(2 * psi)))
+        weights = (-0.5 * psi / (1 + psi)).astype(T.dtype)
+        return np.einsum("ij,ij,j->i", T, T, weights) + T.dtype.type(0.5 * constant)
+
+    def _augment(self, T: np.ndarray, side: str) -> np.ndarray:
+        vectors = np.empty((len(T), T.shape[1] + 2), dtype=T.dtype)
+        vectors[:, :-2] = T
+        own, one = (-2, -1) if side == "query" else (-1, -2)
+        vectors[:, own] = self._own(T)
+        vectors[:, one] = 1
+        return vectors
+
+    def _sides(self, X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:
+        X = self._check(X)
+        templates = self._templates(X)
+        others = templates if Y is None else self._templates(self._check(Y))
+        dtype = np.result_type(templates, others)
+        left, right = self._augment(templates, "query"), self._augment(others, "index")
+        return left.astype(dtype, copy=False), right.astype(dtype, copy=False)
+
+    def _sum_sets(self, name: str, sets: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+        arrays = [np.atleast_2d(np.asarray(pictures)) for pictures in sets]
+        if not arrays:
+            raise InputError(f"{name} is empty: at least one set of pictures is needed")
+        sizes = np.asarray([len(pictures) for pictures in arrays])
+        if np.any(sizes == 0) or any(pictures.size == 0 for pictures in arrays):
+            raise InputError(f"{name} has a set without a picture")
+        coordinates = self._project(self._check(np.concatenate(arrays)))
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        return sizes, np.add.reduceat(coordinates, starts, axis=0)
+
+
+def _check_block(block_size: int) -> int:
+    if block_size < 1:
+        raise InputError(f"block_size must be at least 1; got {block_size}")
+    return int(block_size)
+
+
+def _evidence(sizes: np.ndarray, sums: np.ndarray, psi: np.ndarray) -> np.ndarray:
+    """What a set of pictures says, up to terms that cancel in a ratio (n,)."""
+    growth = sizes[:, None].astype(sums.dtype) * psi
+    evidence: np.ndarray = 0.5 * np.sum(sums**2 * psi / (1 + growth) - np.log1p(growth), axis=1)
+    return evidence
