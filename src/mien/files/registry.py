@@ -11,6 +11,7 @@ __all__ = ["REGISTRY", "find_class", "registered_name"]
 
 #: Name in the file -> where the class is. A name stays for ever: old files are read by it.
 REGISTRY: dict[str, str] = {
+    "mien.MixturePCCA": "mien.multiview:MixturePCCA",
     "sklearn.GaussianMixture": "sklearn.mixture:GaussianMixture",
     "sklearn.KMeans": "sklearn.cluster:KMeans",
     "sklearn.LDA": "sklearn.discriminant_analysis:LinearDiscriminantAnalysis",

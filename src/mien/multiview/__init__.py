@@ -1,3 +1,5 @@
 """Two descriptors of the same thing: shared latent variables and super vectors."""
 
-__all__: list[str] = []
+from mien.multiview.mixture_pcca import MixturePCCA
+
+__all__ = ["MixturePCCA"]

@@ -57,7 +57,13 @@ class MixtureStatistics(NamedTuple):
     sums: np.ndarray
     seconds: np.ndarray
 
-    def __add__(self, other: object) -> MixtureStatistics:  # type: ignore[override]
+    @classmethod
+    def zeros(cls, n_components: int, n_features: int) -> MixtureStatistics:
+        """Of no samples at all."""
+        K, D = n_components, n_features
+        return cls(np.zeros(K), np.zeros((K, D)), np.zeros((K, D, D)))
+
+    def __add__(self, other: object) -> MixtureStatistics:
         if not isinstance(other, MixtureStatistics):
             return NotImplemented
         return MixtureStatistics(

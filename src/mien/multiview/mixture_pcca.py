@@ -1,0 +1,579 @@
+"""A mixture of probabilistic canonical correlation analysers, by EM."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable, Iterator
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
+from sklearn.cluster import KMeans
+from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mien._core.em import EMResult, run_em
+from mien.errors import InputError, NumericsWarning
+from mien.multiview._mixture import (
+    MixtureStatistics,
+    Parameters,
+    Posterior,
+    accumulate,
+    expectation,
+    maximise,
+    posterior,
+    start_from_statistics,
+)
+
+__all__ = ["MixturePCCA"]
+
+Batches = Callable[[], Iterable[tuple[np.ndarray, np.ndarray]]]
+
+# Enough points to place the centres of a mixture; all of the data then decide on its shape.
+_KMEANS_SAMPLES = 20_000
+
+
+class MixturePCCA(TransformerMixin, BaseEstimator):
+    """Mixture of probabilistic CCA: two views of a sample share a latent variable.
+
+    In component k, ``x = W_x z + μ_x + ε_x`` and ``y = W_y z + μ_y + ε_y`` with ``z ~ N(0, I)``
+    and noise that is independent between the views.
+
+    Parameters
+    ----------
+    n_components : int
+        Number K of components.
+    n_latent : int
+        Number q of latent variables of a component.
+    noise : {"diagonal", "full"}
+        "full" leaves all that is private to a view to its noise, so that z holds only what the
+        views share: probabilistic CCA proper. "diagonal" is a mixture of factor analysers of
+        [x; y], where z also explains what the features of one view share among themselves; it
+        has far fewer parameters.
+    max_iter : int
+        Most iterations of EM.
+    tol : float
+        Stop when the mean log-likelihood of a sample changes by less.
+    n_init : int
+        Number of starts, of which the most likely is kept.
+    floor : float
+        Least variance of the noise, relative to the variance of each feature.
+    batch_size : int
+        Samples that are worked on at once; memory grows with it, not with the data.
+    random_state : int, RandomState or None
+        Of the k-means starts.
+
+    Attributes
+    ----------
+    weights_ : (K,)
+        Shares of the components.
+    means_ : (K, D)
+        Means of the concatenated views.
+    loadings_ : (K, D, q)
+        W of the concatenated views.
+    noise_ : (K, D), or a tuple of (K, d_v, d_v) for each view
+        Variances, or covariances, of the noise.
+    bound_ : (n_iter_,)
+        Mean log-likelihood of a sample at each iteration; it never falls.
+    n_iter_ : int
+        Iterations of the start that was kept.
+    converged_ : bool
+        Whether the change fell below tol.
+    n_features_views_ : tuple of int
+        Features of each view.
+
+    Notes
+    -----
+    An iteration makes one pass over the data: the responsibilities, by one product of all
+    samples with all loadings, then sums of γ, γ v and γ v vᵀ, from which the M-step follows
+    without seeing the samples again. These sums add over batches. The posterior of z uses
+    ``(I + W_xᵀΨ_x⁻¹W_x + W_yᵀΨ_y⁻¹W_y)⁻¹``, of size q; no covariance of both views together is
+    inverted. W and μ are solved jointly (the paper's eqs. 31 to 34 each hold the other fixed).
+
+    A component that loses all its samples is placed anew on a sample that the others explain
+    badly, and that is undone if the likelihood falls.
+
+    References
+    ----------
+    Z. Cai, L. Wang, X. Peng, Y. Qiao: Multi-view super vector for action recognition, 2014,
+    supplement. F. Bach, M. Jordan: A probabilistic interpretation of canonical correlation
+    analysis, 2005.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mien.multiview import MixturePCCA
+    >>> rng = np.random.default_rng(0)
+    >>> z = rng.normal(size=(500, 1))
+    >>> X = z @ [[1.0, -1.0, 0.5]] + 0.1 * rng.normal(size=(500, 3))
+    >>> Y = z @ [[2.0, 1.0]] + 0.1 * rng.normal(size=(500, 2))
+    >>> model = MixturePCCA(n_latent=1, tol=1e-3, random_state=0).fit(X, Y)
+    >>> guess = model.predict_view(X)
+    >>> bool(np.abs(guess - Y).mean() < 0.15)
+    True
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - scikit-learn's grammar
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_latent": [Interval(Integral, 1, None, closed="left")],
+        "noise": [StrOptions({"diagonal", "full"})],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "floor": [Interval(Real, 0, None, closed="neither")],
+        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 1,
+        n_latent: int = 2,
+        *,
+        noise: str = "diagonal",
+        max_iter: int = 200,
+        tol: float = 1e-4,
+        n_init: int = 1,
+        floor: float = 1e-6,
+        batch_size: int = 8192,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_latent = n_latent
+        self.noise = noise
+        self.max_iter = max_iter
+        self.tol = tol
+        self.n_init = n_init
+        self.floor = floor
+        self.batch_size = batch_size
+        self.random_state = random_state
+
+    # ------------------------------------------------------------------ learning
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, Y: Any) -> MixturePCCA:
+        """Learn from paired samples X (n, d_x) and Y (n, d_y); memory maps are read in batches."""
+        X, Y = self._check_pair(X, Y, reset=True)
+
+        def batches() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+            for start in range(0, len(X), self.batch_size):
+                rows = slice(start, start + self.batch_size)
+                yield X[rows], Y[rows]
+
+        return self._fit(batches, X.dtype)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit_batches(self, batches: Batches) -> MixturePCCA:
+        """Learn from data larger than memory.
+
+        Parameters
+        ----------
+        batches : callable
+            Called once for each pass over the data; gives an iterable of pairs (X, Y). Every
+            pass must give the same samples.
+        """
+        dtype = self._check_pair(*_first(batches()), reset=True)[0].dtype
+        return self._fit(lambda: (self._check_pair(x, y) for x, y in batches()), dtype)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, Y: Any) -> MixturePCCA:
+        """Add samples: their statistics join those seen before, then one M-step follows.
+
+        The first call places the components, so it wants a batch that is typical of the data.
+        """
+        first = not hasattr(self, "statistics_")
+        X, Y = self._check_pair(X, Y, reset=first)
+        if first:
+            self._fit(lambda: [(X, Y)], X.dtype)
+            return self
+        V = np.hstack([X, Y]) - self.location_
+        parameters = self._parameters()
+        likelihood, gamma = expectation(V, posterior(parameters))
+        # Sums of earlier samples keep the responsibilities that they were given then.
+        total = self._statistics() + accumulate(V, gamma)
+        floor = np.maximum(self.floor * _variances(total), np.finfo(float).tiny)
+        self._keep(maximise(parameters, total, floor), total)
+        self.bound_: np.ndarray = np.append(self.bound_, likelihood.mean())
+        self.n_iter_: int = self.n_iter_ + 1
+        return self
+
+    def _fit(self, batches: Batches, dtype: np.dtype) -> MixturePCCA:
+        self.location_, variances, n_samples = _moments(batches())
+        if n_samples < self.n_components:
+            raise InputError(
+                f"{self.n_components} components need at least as many samples; got {n_samples}"
+            )
+        if not np.any(variances > 0):
+            raise InputError("every feature is constant: there is nothing to model")
+        # A constant feature gets the floor of the others, so that its density is finite.
+        typical = np.where(variances > 0, variances, np.median(variances[variances > 0]))
+        floor = self.floor * typical
+        rng = check_random_state(self.random_state)
+        starts = [
+            self._run(batches, floor, variances, n_samples, dtype, rng) for _ in range(self.n_init)
+        ]
+        best = max(starts, key=lambda result: float(result.objective[-1]))
+        _, total, _ = self._pass(batches, best.state, dtype)
+        self.bound_ = best.objective
+        self.n_iter_ = best.n_iter
+        self.converged_ = best.converged
+        self._keep(best.state, total)
+        return self
+
+    def _run(
+        self,
+        batches: Batches,
+        floor: np.ndarray,
+        variances: np.ndarray,
+        n_samples: int,
+        dtype: np.dtype,
+        rng: np.random.RandomState,
+    ) -> EMResult[Parameters]:
+        start = self._start(batches, floor, variances, n_samples, rng)
+        reseeding: dict[str, Any] = {"before": None, "bound": -np.inf, "left": self.n_components}
+
+        def step(parameters: Parameters) -> tuple[Parameters, float]:
+            bound, statistics, worst = self._pass(batches, parameters, dtype)
+            if reseeding["before"] is not None and bound < reseeding["bound"]:
+                parameters = reseeding["before"]
+                reseeding["left"] = 0
+                bound, statistics, worst = self._pass(batches, parameters, dtype)
+            reseeding["before"], reseeding["bound"] = None, bound
+            new = maximise(parameters, statistics, floor)
+            empty = np.flatnonzero(statistics.counts < 1)
+            if empty.size and reseeding["left"] > 0:
+                reseeding["before"] = new
+                reseeding["left"] -= 1
+                new = _reseed(new, int(empty[0]), worst, n_samples)
+            return new, bound
+
+        return run_em(step, start, max_iter=self.max_iter, tol=self.tol, description="EM")
+
+    def _start(
+        self,
+        batches: Batches,
+        floor: np.ndarray,
+        variances: np.ndarray,
+        n_samples: int,
+        rng: np.random.RandomState,
+    ) -> Parameters:
+        """K-means on both views, each brought to the same total variance."""
+        scale = np.concatenate(
+            [
+                np.full(d, 1 / np.sqrt(max(part.sum(), np.finfo(float).tiny)))
+                for d, part in zip(
+                    self.n_features_views_,
+                    np.split(variances, np.cumsum(self.n_features_views_)[:-1]),
+                    strict=True,
+                )
+            ]
+        )
+        share = min(1.0, _KMEANS_SAMPLES / n_samples)
+        sample = []
+        for X, Y in batches():
+            V = np.hstack([X, Y]) - self.location_
+            if share < 1:
+                V = V[rng.random_sample(len(V)) < share]
+            sample.append(V * scale)
+        points = np.concatenate(sample)
+        if len(points) < self.n_components:
+            raise InputError(f"{len(points)} samples cannot start {self.n_components} components")
+        seed = rng.randint(2**31 - 1)
+        with warnings.catch_warnings():
+            # Duplicate samples leave clusters empty; the components that they start are re-seeded.
+            warnings.simplefilter("ignore", category=UserWarning)
+            kmeans = KMeans(self.n_components, n_init=1, random_state=seed).fit(points)
+        total = MixtureStatistics.zeros(self.n_components, len(floor))
+        for X, Y in batches():
+            V = np.hstack([X, Y]) - self.location_
+            labels = kmeans.predict((V * scale).astype(points.dtype))
+            total += accumulate(V, np.eye(self.n_components)[labels])
+        if np.any(total.counts < 2):
+            small = int(np.count_nonzero(total.counts < 2))
+            warnings.warn(
+                f"{small} of {self.n_components} components start with fewer than two samples: "
+                "their noise is at its floor; use fewer components",
+                NumericsWarning,
+                stacklevel=5,
+            )
+        return start_from_statistics(
+            total, self.n_latent, self.n_features_views_, floor, self.noise == "full"
+        )
+
+    def _pass(
+        self, batches: Batches, parameters: Parameters, dtype: np.dtype
+    ) -> tuple[float, MixtureStatistics, np.ndarray]:
+        """Mean log-likelihood, statistics, and the sample that is explained worst."""
+        prepared = _cast(posterior(parameters), dtype)
+        total = MixtureStatistics.zeros(*parameters.means.shape)
+        likelihoods, n, lowest, worst = 0.0, 0, np.inf, self.location_
+        for X, Y in batches():
+            V = (np.hstack([X, Y]) - self.location_).astype(dtype, copy=False)
+            likelihood, gamma = expectation(V, prepared)
+            total += accumulate(V, gamma)
+            likelihoods += float(likelihood.sum(dtype=np.float64))
+            n += len(V)
+            if likelihood.min() < lowest:
+                lowest, worst = likelihood.min(), V[likelihood.argmin()].astype(float)
+        return likelihoods / n, total, worst
+
+    def _keep(self, parameters: Parameters, statistics: MixtureStatistics) -> None:
+        self.weights_ = parameters.weights
+        self.means_ = parameters.means + self.location_
+        self.loadings_ = parameters.loadings
+        self.noise_ = parameters.noise
+        self.statistics_ = tuple(statistics)
+
+    def _parameters(self) -> Parameters:
+        return Parameters(
+            self.weights_,
+            self.means_ - self.location_,
+            self.loadings_,
+            self.noise_,
+            self.n_features_views_,
+        )
+
+    def _statistics(self) -> MixtureStatistics:
+        return MixtureStatistics(*self.statistics_)
+
+    # ------------------------------------------------------------------ using
+
+    def score_samples(self, X: Any, Y: Any = None) -> np.ndarray:
+        """Log-likelihood (n,) of each sample; of one view alone where the other is None."""
+        return np.concatenate([likelihood for likelihood, _, _, _ in self._blocks(X, Y)])
+
+    def score(self, X: Any, Y: Any = None) -> float:
+        """Mean log-likelihood of a sample: compare it on held-out data to choose K and q."""
+        return float(self.score_samples(X, Y).mean())
+
+    def predict_proba(self, X: Any, Y: Any = None) -> np.ndarray:
+        """Responsibilities (n, K) of the components."""
+        return np.concatenate([gamma for _, gamma, _, _ in self._blocks(X, Y)])
+
+    def predict(self, X: Any, Y: Any = None) -> np.ndarray:
+        """The most responsible component (n,) of each sample."""
+        return self.predict_proba(X, Y).argmax(axis=1)
+
+    def transform(self, X: Any, Y: Any = None) -> np.ndarray:
+        """Posterior mean of the latent variables, from both views or from one.
+
+        Returns
+        -------
+        (n, K * q)
+            ``γ_k ẑ_k`` of each component in turn: the latent axes of two components are not the
+            same axes, so they are not added up. With K = 1 it is the posterior mean ẑ.
+        """
+        check_is_fitted(self)
+        parts = []
+        for _, gamma, V, prepared in self._blocks(X, Y):
+            parts.append((_latent(V, prepared) * gamma[:, :, None]).reshape(len(V), -1))
+        return np.concatenate(parts)
+
+    def predict_view(
+        self, X: Any = None, Y: Any = None, *, return_variance: bool = False
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """Expect the view that is not given from the one that is.
+
+        Parameters
+        ----------
+        X, Y : array-like
+            Exactly one of the views.
+        return_variance : bool
+            Also return the variance of each expected feature under the model.
+        """
+        if (X is None) == (Y is None):
+            raise InputError("give exactly one of the views X and Y; the other is predicted")
+        check_is_fitted(self)
+        d = self.n_features_views_[0]
+        missing = slice(d, None) if Y is None else slice(0, d)
+        W, mu = self.loadings_[:, missing], self.means_[:, missing]
+        means, variances = [], []
+        for _, gamma, V, prepared in self._blocks(X, Y):
+            expected = np.einsum("nkq,kdq->nkd", _latent(V, prepared), W) + mu
+            mean = np.einsum("nk,nkd->nd", gamma, expected)
+            means.append(mean)
+            if return_variance:
+                own = np.einsum("kdq,kqr,kdr->kd", W, prepared.latent_covariances, W)
+                own = own + self._noise_variances()[:, missing]
+                second = np.einsum("nk,nkd->nd", gamma, np.square(expected))
+                variances.append(np.maximum(gamma @ own + second - np.square(mean), 0))
+        if return_variance:
+            return np.concatenate(means), np.concatenate(variances)
+        return np.concatenate(means)
+
+    def sample(
+        self, n_samples: int = 1, random_state: Any = None
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Draw from the model: X (n, d_x), Y (n, d_y) and the components (n,)."""
+        check_is_fitted(self)
+        rng = check_random_state(random_state)
+        components = rng.choice(len(self.weights_), size=n_samples, p=self.weights_)
+        z = rng.standard_normal((n_samples, self.n_latent))
+        V = self.means_[components] + np.einsum("ndq,nq->nd", self.loadings_[components], z)
+        if isinstance(self.noise_, tuple):
+            start = 0
+            for block in self.noise_:
+                size = block.shape[1]
+                draws = rng.standard_normal((n_samples, size))
+                factors = np.linalg.cholesky(block)[components]
+                V[:, start : start + size] += np.einsum("nij,nj->ni", factors, draws)
+                start += size
+        else:
+            V += np.sqrt(self.noise_[components]) * rng.standard_normal(V.shape)
+        d = self.n_features_views_[0]
+        return V[:, :d], V[:, d:], components
+
+    def bic(self, X: Any, Y: Any) -> float:
+        """Bayesian information criterion on X, Y; lower is better."""
+        likelihoods = self.score_samples(X, Y)
+        n = len(likelihoods)
+        return float(-2 * likelihoods.sum() + self._n_free_parameters() * np.log(n))
+
+    def _n_free_parameters(self) -> int:
+        K, D, q = self.loadings_.shape
+        if self.noise == "full":
+            noise = sum(d * (d + 1) // 2 for d in self.n_features_views_)
+        else:
+            noise = D
+        # Rotations of z change nothing, so they are not free.
+        return K - 1 + K * (D + D * q - q * (q - 1) // 2 + noise)
+
+    def _noise_variances(self) -> np.ndarray:
+        if isinstance(self.noise_, tuple):
+            return np.concatenate([np.diagonal(b, axis1=1, axis2=2) for b in self.noise_], axis=1)
+        return self.noise_
+
+    def _blocks(
+        self, X: Any, Y: Any
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, Posterior]]:
+        """Likelihoods, responsibilities and centred samples, a batch at a time."""
+        check_is_fitted(self)
+        if X is None and Y is None:
+            raise InputError("give at least one of the views X and Y")
+        views, observed = [], (X is not None, Y is not None)
+        if X is not None:
+            views.append(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
+        if Y is not None:
+            views.append(self._check_second(Y))
+        if len(views) == 2 and len(views[0]) != len(views[1]):
+            raise InputError(f"X has {len(views[0])} samples and Y has {len(views[1])}")
+        prepared = posterior(self._parameters(), observed)
+        location = self.location_[prepared.columns]
+        for start in range(0, len(views[0]), self.batch_size):
+            rows = slice(start, start + self.batch_size)
+            V = np.hstack([view[rows] for view in views]) - location
+            likelihood, gamma = expectation(V, prepared)
+            yield likelihood, gamma, V, prepared
+
+    # ------------------------------------------------------------------ checking
+
+    def _check_pair(self, X: Any, Y: Any, reset: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        if Y is None:
+            raise ValueError(
+                "MixturePCCA requires y to be passed, but the target y is None: it is the second "
+                "view of the samples"
+            )
+        X = validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
+        Y = self._check_second(Y, reset)
+        if len(X) != len(Y):
+            raise InputError(f"X has {len(X)} samples and Y has {len(Y)}: views are paired")
+        if reset:
+            self.n_features_views_ = (X.shape[1], Y.shape[1])
+        return X, Y
+
+    def _check_second(self, Y: Any, reset: bool = False) -> np.ndarray:
+        Y = check_array(
+            Y, dtype=[np.float64, np.float32], ensure_2d=False, input_name="Y", estimator=self
+        )
+        Y = Y[:, None] if Y.ndim == 1 else Y
+        if not reset and Y.shape[1] != self.n_features_views_[1]:
+            raise InputError(
+                f"Y has {Y.shape[1]} features, and the model was fitted with "
+                f"{self.n_features_views_[1]}"
+            )
+        return Y
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.target_tags.multi_output = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.n_components * self.n_latent)
+
+
+def _first(batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    for pair in batches:
+        return pair
+    raise InputError("the batches are empty: no samples to learn from")
+
+
+def _moments(
+    batches: Iterable[tuple[np.ndarray, np.ndarray]],
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Mean, variances and number of the concatenated samples, in one stable pass."""
+    n, mean, scatter = 0, np.zeros(0), np.zeros(0)
+    for X, Y in batches:
+        V = np.hstack([X, Y])
+        part = V.mean(axis=0, dtype=np.float64)
+        squares = np.square(V - part).sum(axis=0, dtype=np.float64)
+        if n == 0:
+            mean, scatter = np.zeros(V.shape[1]), np.zeros(V.shape[1])
+        delta = part - mean
+        total = n + len(V)
+        scatter += squares + np.square(delta) * n * len(V) / total
+        mean = mean + delta * len(V) / total
+        n = total
+    if n == 0:
+        raise InputError("the batches are empty: no samples to learn from")
+    return mean, scatter / n, n
+
+
+def _variances(statistics: MixtureStatistics) -> np.ndarray:
+    n = statistics.counts.sum()
+    mean = statistics.sums.sum(axis=0) / n
+    return np.diagonal(statistics.seconds.sum(axis=0)) / n - np.square(mean)
+
+
+def _latent(V: np.ndarray, prepared: Posterior) -> np.ndarray:
+    """Posterior means (n, K, q) of z for samples V (n, observed features)."""
+    K, q, d = prepared.latent_maps.shape
+    offsets = np.einsum("kqd,kd->kq", prepared.latent_maps, prepared.means)
+    return (V @ prepared.latent_maps.reshape(K * q, d).T).reshape(len(V), K, q) - offsets
+
+
+def _cast(prepared: Posterior, dtype: np.dtype) -> Posterior:
+    """The same with its large arrays in the precision of the data."""
+    whiteners = prepared.whiteners
+    return prepared._replace(
+        means=prepared.means.astype(dtype, copy=False),
+        roots=prepared.roots.astype(dtype, copy=False),
+        whiteners=tuple(h.astype(dtype, copy=False) for h in whiteners)
+        if isinstance(whiteners, tuple)
+        else whiteners.astype(dtype, copy=False),
+    )
+
+
+def _reseed(parameters: Parameters, k: int, sample: np.ndarray, n_samples: int) -> Parameters:
+    """Place component k on a sample, with the average shape of the others and a small share."""
+    others = np.delete(np.arange(len(parameters.weights)), k)
+    share = parameters.weights[others] / parameters.weights[others].sum()
+    means, loadings = parameters.means.copy(), parameters.loadings.copy()
+    means[k] = sample
+    loadings[k] = loadings[others[share.argmax()]]
+    noise: np.ndarray | tuple[np.ndarray, ...]
+    if isinstance(parameters.noise, tuple):
+        noise = tuple(block.copy() for block in parameters.noise)
+        for block in noise:
+            block[k] = np.einsum("o,oij->ij", share, block[others])
+    else:
+        noise = parameters.noise.copy()
+        noise[k] = share @ noise[others]
+    weights = parameters.weights.copy()
+    weights[k] = 1 / n_samples
+    return Parameters(weights / weights.sum(), means, loadings, noise, parameters.sizes)
