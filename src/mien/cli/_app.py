@@ -6,9 +6,11 @@ import sys
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 import mien
 from mien.cli._display import errors
+from mien.cli.data import data_app
 from mien.errors import MienError
 
 app = typer.Typer(
@@ -23,6 +25,7 @@ reproduce_app = typer.Typer(
     help="Run a paper's experiments and set our numbers beside its own.",
     no_args_is_help=True,
 )
+app.add_typer(data_app, name="data")
 app.add_typer(train_app, name="train")
 app.add_typer(reproduce_app, name="reproduce")
 
@@ -48,7 +51,7 @@ def main() -> None:
     try:
         app()
     except MienError as error:
-        errors.print(f"[bold red]error:[/] {error}", markup=True, highlight=False)
+        errors.print(f"[bold red]error:[/] {escape(str(error))}", markup=True, highlight=False)
         sys.exit(2)
     except KeyboardInterrupt:
         errors.print("interrupted")

@@ -1,6 +1,7 @@
 """Rendered people, real sets, splits and protocols."""
 
 from mien.datasets._record import FaceSet
+from mien.datasets.catalogue import list_sets, load_faces
 from mien.datasets.folder import load_folder
 from mien.datasets.home import data_home
 from mien.datasets.lfw import EmbeddingSet, load_lfw, load_lfw_embeddings
@@ -23,6 +24,8 @@ __all__ = [
     "PairList",
     "data_home",
     "fold_people",
+    "list_sets",
+    "load_faces",
     "load_folder",
     "load_lfw",
     "load_lfw_embeddings",

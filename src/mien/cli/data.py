@@ -1,0 +1,193 @@
+"""``mien data list`` and ``mien data show``: which pictures there are, and a look at them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mien.cli._display import console, print_json, showing_progress
+
+__all__ = ["data_app", "list_known", "show"]
+
+data_app = typer.Typer(help="Which pictures there are, and a look at them.", no_args_is_help=True)
+
+_HOME = typer.Option("--home", help="Folder of the real sets, instead of MIEN_DATA.")
+_JSON = typer.Option("--json", help="Print JSON for programs, and nothing else.")
+
+
+@data_app.command("list")
+def list_known(
+    home: Annotated[Path | None, _HOME] = None,
+    as_json: Annotated[bool, _JSON] = False,
+) -> None:
+    """List the sets that are known, and where they were found."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
+
+    from mien.datasets.catalogue import list_sets
+
+    rows = list_sets(home)
+    if as_json:
+        print_json(rows)
+        return
+    base = home or os.environ.get("MIEN_DATA")
+    where = f" in {base}" if base else ""
+    # Text, not markup: a path may have brackets in it.
+    table = Table(title=Text(f"Sets of faces{where}"), title_justify="left", box=SIMPLE_HEAD)
+    table.add_column("set", no_wrap=True)
+    table.add_column("pictures", justify="right")
+    table.add_column("people", justify="right")
+    table.add_column("found", overflow="fold")
+    table.add_column("terms", no_wrap=True)
+    for row in rows:
+        rendered = row["name"] == "rendered"
+        table.add_row(
+            row["name"],
+            "any" if rendered else _number(row["pictures"]),
+            "any" if rendered else _number(row["people"]),
+            Text(_below(row["place"], base), style="" if row["place"] else "dim"),
+            row["terms"],
+        )
+    console.print(table)
+    problems = {row["name"].split()[0]: row["problem"] for row in reversed(rows) if row["problem"]}
+    for problem in dict.fromkeys(reversed(problems.values())):
+        console.print(Text(f"• {problem}", style="dim"))
+    console.print(
+        "Look at one with [bold]mien data show NAME[/], or at a folder of yours with "
+        "[bold]mien data show PATH[/]."
+    )
+
+
+def _below(place: str | None, base: str | Path | None) -> str:
+    """Say where a set is, seen from the folder of all of them."""
+    if place is None:
+        return "not found"
+    return os.path.relpath(place, base) if base and Path(place).is_absolute() else place
+
+
+def _number(value: int | None) -> str:
+    return "" if value is None else f"{value:,}"
+
+
+def _summarise(faces: Any, name: str) -> dict[str, Any]:
+    """Count what is in a set, as a plain dict."""
+    import numpy as np
+
+    _, counts = np.unique(faces.people, return_counts=True)
+    summary: dict[str, Any] = {
+        "set": name,
+        "pictures": len(faces),
+        "people": faces.n_people,
+        "pictures a person": {
+            "fewest": int(counts.min()),
+            "median": float(np.median(counts)),
+            "most": int(counts.max()),
+        },
+        "people with one picture": int(np.count_nonzero(counts == 1)),
+        "size": list(faces.size),
+        "colour": faces.colour,
+        "brightness": {
+            "mean": round(float(faces.images.mean(dtype=np.float64)), 3),
+            "range": [float(faces.images.min()), float(faces.images.max())],
+        },
+        "known of each picture": sorted(faces.metadata),
+        "source": faces.source,
+        "licence": faces.licence,
+        "skipped": faces.skipped,
+    }
+    if "original_size" in faces.metadata:
+        sizes = np.asarray(faces.metadata["original_size"])
+        summary["original sizes"] = {
+            "smallest": sizes[np.argmin(sizes.prod(axis=1))].tolist(),
+            "largest": sizes[np.argmax(sizes.prod(axis=1))].tolist(),
+        }
+    return summary
+
+
+def _rows_of_sheet(faces: Any, n_people: int, columns: int) -> tuple[Any, int]:
+    """Choose pictures for the sheet: a row a person, those with the most pictures first."""
+    import numpy as np
+
+    names, counts = np.unique(faces.people, return_counts=True)
+    columns = min(columns, int(counts.max()))
+    order = np.argsort(-np.minimum(counts, columns), kind="stable")[:n_people]
+    blank = np.ones_like(faces.images[:1])
+    blank = blank * (255 if faces.images.dtype == np.uint8 else 1)
+    pictures = []
+    for name in names[np.sort(order)]:
+        mine = np.flatnonzero(faces.people == name)[:columns]
+        pictures.append(faces.images[mine])
+        pictures.extend([blank] * (columns - len(mine)))
+    return np.concatenate(pictures), columns
+
+
+@data_app.command()
+def show(
+    name: Annotated[
+        str, typer.Argument(help="rendered, orl, yale, lfw, or a folder with a folder a person.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write a contact sheet: a row a person (PNG).")
+    ] = None,
+    size: Annotated[
+        int | None, typer.Option("--size", min=1, max=1024, help="Bring pictures to this size.")
+    ] = None,
+    colour: Annotated[bool, typer.Option("--colour", help="In colour, where there is.")] = False,
+    people: Annotated[int, typer.Option(min=1, help="Rows of the sheet.")] = 10,
+    columns: Annotated[int, typer.Option(min=1, help="Pictures in a row of the sheet.")] = 10,
+    skip: Annotated[
+        bool, typer.Option("--skip", help="Leave out and count what cannot be read.")
+    ] = False,
+    home: Annotated[Path | None, _HOME] = None,
+    as_json: Annotated[bool, _JSON] = False,
+) -> None:
+    """Count what is in a set, and lay some of it on a contact sheet."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from mien.datasets.catalogue import KNOWN_SETS, load_faces
+    from mien.faces.images import contact_sheet, write_image
+
+    if size is None and name not in KNOWN_SETS:
+        size = 96  # a folder of somebody's pictures hardly ever has one size
+    with showing_progress():
+        faces = load_faces(
+            name, home=home, size=size, colour=colour, on_error="skip" if skip else "raise"
+        )
+    summary = _summarise(faces, name)
+    if out is not None:
+        pictures, columns = _rows_of_sheet(faces, people, columns)
+        summary["sheet"] = str(write_image(out, contact_sheet(pictures, columns)))
+    if as_json:
+        print_json(summary)
+        return
+    table = Table(title=Text(f"{name}"), title_justify="left", show_header=False)
+    table.add_column(style="bold")
+    table.add_column()
+    for key, value in summary.items():
+        table.add_row(key, Text(_words(key, value)))
+    console.print(table)
+
+
+def _words(key: str, value: Any) -> str:
+    """Say a value of the summary in words."""
+    if key == "size":
+        return f"{value[0]}×{value[1]} (height×width)"
+    if key == "original sizes":
+        return " to ".join(f"{height}×{width}" for height, width in value.values())
+    if key == "skipped":
+        more = f"\n… and {len(value) - 5:,} more" if len(value) > 5 else ""
+        return f"{len(value):,}" + "".join(f"\n{line}" for line in value[:5]) + more
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {_words('', inner)}" for name, inner in value.items())
+    if isinstance(value, list):
+        return ", ".join(_words("", inner) for inner in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:g}" if isinstance(value, float) else str(value)
