@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 from PIL import Image
+from rich.cells import cell_len
 from rich.console import Console, Group
-from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
@@ -52,6 +52,22 @@ def _plain(value: Any) -> Any:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _as_cell(value: Any) -> Any:
+    """A value with both ends of its interval, as the metrics give it, as a list of three."""
+    if isinstance(value, dict) and {"value", "low", "high"} <= set(value):
+        return [value["value"], value["low"], value["high"]]
+    return value
+
+
+def _is_with_interval(value: Any) -> bool:
+    """Whether a cell is a number with an interval, whose ends may be unknown."""
+    return (
+        isinstance(value, list | tuple)
+        and len(value) == 3
+        and all(entry is None or _is_number(entry) for entry in value)
+    )
 
 
 def _numbers_of(value: Any) -> list[float]:
@@ -91,7 +107,9 @@ def _words(value: Any, decimals: int | None) -> str:
         return words.replace("-", "−")
     if isinstance(value, list | tuple):
         entries = [_words(entry, decimals) for entry in value]
-        if len(entries) == 3 and all(_is_number(entry) for entry in value):
+        if _is_with_interval(value):
+            if value[1] is None and value[2] is None:
+                return entries[0]
             return f"{entries[0]} [{entries[1]}, {entries[2]}]"
         if len(entries) == 2 and all(_is_number(entry) for entry in value):
             return f"[{entries[0]}, {entries[1]}]"
@@ -175,8 +193,9 @@ class _Table:
         values = [value for value in values if value is not None]
         return bool(values) and all(
             _is_number(value)
+            or _is_with_interval(value)
             or (isinstance(value, list) and value and all(_is_number(e) for e in value))
-            or value in ("inf", "-inf")
+            or (isinstance(value, str) and re.fullmatch(r"[-−]?(inf|[\d.,]+(e[-+]?\d+)?)", value))
             for value in values
         )
 
@@ -202,44 +221,73 @@ def _encode_picture(picture: np.ndarray) -> bytes:
 # ---------------------------------------------------------------- the terminal
 
 
-def _terminal_table(table: _Table, width: int) -> Group:
-    """A table for a console of that width: by columns, or by records where it is too narrow."""
-    cells = table.cells()
-    shown = Table(
-        title=table.title or None,
+def _new_table(title: str, **options: Any) -> Table:
+    return Table(
+        title=Text(title) if title else None,
         title_style="bold",
         title_justify="left",
         box=None,
         pad_edge=False,
         padding=(0, 2, 0, 0),
         header_style="dim",
+        **options,
     )
-    for column in table.columns:
-        numeric = table.is_numeric(column)
-        shown.add_column(
-            Text(column), justify="right" if numeric else "left", no_wrap=numeric, overflow="fold"
-        )
-    for row in cells:
-        shown.add_row(*(Text(cell) for cell in row))
-    measured = Measurement.get(Console(width=10_000), Console(width=10_000).options, shown)
-    if measured.maximum > width and len(table.columns) > 2:
-        shown = Table(
-            title=table.title or None,
-            title_style="bold",
-            title_justify="left",
-            box=None,
-            pad_edge=False,
-            padding=(0, 2, 0, 0),
-            show_header=False,
-        )
+
+
+def _pack_columns(widths: list[int], width: int) -> list[list[int]] | None:
+    """Columns of stacked tables that fit, each beginning with the first; None if none can."""
+    blocks: list[list[int]] = []
+    room = 0
+    for column in range(1, len(widths)):
+        if blocks and widths[column] + 2 <= room:
+            blocks[-1].append(column)
+            room -= widths[column] + 2
+            continue
+        room = width - widths[0] - 2 - widths[column]
+        if room < 0:
+            return None
+        blocks.append([0, column])
+    return blocks
+
+
+def _terminal_table(table: _Table, width: int) -> Group:
+    """A table for a console of that width.
+
+    Where it is too wide it becomes several, one above the other, that all begin with the first
+    column; where even that does not fit, one record after the other.
+    """
+    cells = table.cells()
+    widths = [
+        max(cell_len(words) for words in (name, *(row[index] for row in cells)))
+        for index, name in enumerate(table.columns)
+    ]
+    blocks = [list(range(len(widths)))]
+    if sum(widths) + 2 * (len(widths) - 1) > width and len(widths) > 2:
+        blocks = _pack_columns(widths, width) or []
+    parts: list[Any] = []
+    for block in blocks:
+        shown = _new_table("" if parts else table.title)
+        for index in block:
+            numeric = table.is_numeric(table.columns[index])
+            shown.add_column(
+                Text(table.columns[index]),
+                justify="right" if numeric else "left",
+                no_wrap=numeric,
+                overflow="fold",
+            )
+        for row in cells:
+            shown.add_row(*(Text(row[index]) for index in block))
+        parts.extend([Text(""), shown] if parts else [shown])
+    if not blocks:
+        shown = _new_table(table.title, show_header=False)
         shown.add_column(style="dim", overflow="fold")
         shown.add_column(overflow="fold")
-        for index, row in enumerate(cells):
-            if index:
+        for number, row in enumerate(cells):
+            if number:
                 shown.add_row("", "")
             for column, cell in zip(table.columns, row, strict=True):
                 shown.add_row(Text(column), Text(cell))
-    parts: list[Any] = [shown]
+        parts = [shown]
     if table.note:
         parts.append(Text(table.note, style="dim"))
     return Group(*parts)
@@ -377,9 +425,10 @@ class Report:
     Notes
     -----
     In a table, whole numbers and fractions stand to the right, all fractions of a column with the
-    same number of decimals. A pair of numbers is shown as an interval, three as a value with its
-    interval; None and NaN are a dash. In JSON, NaN is ``null`` and infinities are ``"inf"`` and
-    ``"-inf"``. Everything is escaped: a name such as ``<b>`` is shown, not obeyed.
+    same number of decimals. A pair of numbers is shown as an interval, three (or ``{value, low,
+    high}``, as the metrics give it) as a value with its interval; None and NaN are a dash. In
+    JSON, NaN is ``null`` and infinities are ``"inf"`` and ``"-inf"``. Everything is escaped: a
+    name such as ``<b>`` is shown, not obeyed.
 
     Examples
     --------
@@ -418,7 +467,8 @@ class Report:
         """
         if not rows:
             raise InputError(f"the table {title!r} has no rows")
-        self._parts.append(_Table(str(title), [_plain(dict(row)) for row in rows], str(note)))
+        plain = [{str(key): _plain(_as_cell(row[key])) for key in row} for row in rows]
+        self._parts.append(_Table(str(title), plain, str(note)))
 
     def figure(self, figure: Any, caption: str, alt: str = "") -> None:
         """Add a figure of :mod:`mien.evaluation.plots`, or any other of matplotlib.
@@ -532,7 +582,7 @@ class Report:
         return write_atomically(folder / "report.html", self.to_html().encode("utf-8"))
 
     def print(self, console: Console | None = None) -> None:
-        """Show headings, words and tables in the terminal, and name the figures.
+        """Show headings, words and tables in the terminal.
 
         Parameters
         ----------
@@ -543,19 +593,22 @@ class Report:
         console.print(Text(self.title, style="bold"))
         if self.subtitle:
             console.print(Text(self.subtitle, style="dim"))
+        pending: _Heading | None = None
         for part in self._parts:
-            console.print()
             if isinstance(part, _Heading):
-                console.print(Text(part.text, style="bold underline"))
-            elif isinstance(part, _Text):
+                # A section of figures alone has nothing to say in a terminal.
+                pending = part
+            if not isinstance(part, _Text | _Table):
+                continue
+            if pending is not None:
+                console.print()
+                console.print(Text(pending.text, style="bold underline"))
+                pending = None
+            console.print()
+            if isinstance(part, _Text):
                 console.print(Text(part.text.strip()))
-            elif isinstance(part, _Table):
-                console.print(_terminal_table(part, console.width))
-            elif isinstance(part, _Figure):
-                console.print(Text(f"figure: {part.caption}", style="dim"))
             else:
-                words = part.title or "pictures"
-                console.print(Text(f"{len(part.pictures)} pictures: {words}", style="dim"))
+                console.print(_terminal_table(part, console.width))
 
 
 def _version() -> str:
