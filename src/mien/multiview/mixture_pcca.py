@@ -201,6 +201,8 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
 
     def _fit(self, batches: Batches, dtype: np.dtype) -> MixturePCCA:
         self.location_, variances, n_samples = _moments(batches())
+        if n_samples < 2:
+            raise InputError("two samples or more are needed; got n_samples = 1")
         if n_samples < self.n_components:
             raise InputError(
                 f"{self.n_components} components need at least as many samples; got {n_samples}"
