@@ -135,11 +135,14 @@ def draw_people(n_people: int, n_draws: int, random_state: RandomState = None) -
         raise NotEnoughDataError(f"a bootstrap by person needs at least two people; got {n_people}")
     if n_draws < 1:
         raise InputError(f"at least one bootstrap sample must be drawn; got {n_draws}")
+    # who is drawn, then how often: much quicker than multinomial counts, and the same law
     if isinstance(random_state, np.random.Generator):
-        rng: Any = random_state
+        drawn = random_state.integers(n_people, size=(n_draws, n_people))
     else:
-        rng = check_random_state(random_state)
-    return rng.multinomial(n_people, np.full(n_people, 1 / n_people), size=n_draws).astype(float)
+        drawn = check_random_state(random_state).randint(n_people, size=(n_draws, n_people))
+    drawn += np.arange(n_draws)[:, None] * n_people
+    counts = np.bincount(drawn.ravel(), minlength=n_draws * n_people)
+    return counts.reshape(n_draws, n_people).astype(float)
 
 
 def percentile_interval(replicates: np.ndarray, confidence: float) -> Interval:
