@@ -11,6 +11,7 @@ from rich.markup import escape
 import mien
 from mien.cli._display import errors
 from mien.cli.data import data_app
+from mien.cli.demo import demo
 from mien.cli.evaluate import evaluate
 from mien.errors import MienError
 
@@ -26,6 +27,7 @@ reproduce_app = typer.Typer(
     help="Run a paper's experiments and set our numbers beside its own.",
     no_args_is_help=True,
 )
+app.command()(demo)
 app.command()(evaluate)
 app.add_typer(data_app, name="data")
 app.add_typer(train_app, name="train")

@@ -27,7 +27,7 @@ def evaluate(
     ] = None,
     score: Annotated[
         list[str] | None,
-        typer.Option(help="Column to judge; give it again to compare systems. [default: score]"),
+        typer.Option(help="Column to judge; give it again to compare systems. (Default: score.)"),
     ] = None,
     all_columns: Annotated[
         bool, typer.Option("--all", help="Compare every column of numbers.")
@@ -41,7 +41,9 @@ def evaluate(
     ] = False,
     far: Annotated[
         list[float] | None,
-        typer.Option(help="False accept rate of interest; again for more. [default: .1 .01 .001]"),
+        typer.Option(
+            help="False accept rate of interest; again for more. (Default: 0.1, 0.01, 0.001.)"
+        ),
     ] = None,
     failures: Annotated[
         bool,

@@ -267,7 +267,9 @@ def plot_det(
     rates = np.concatenate([np.concatenate(pair) for pair in series.values()])
     inside = rates[(rates > 0) & (rates < 1)]
     low = float(np.clip(inside.min() / 1.5 if inside.size else 1e-3, 1e-7, 0.02))
-    high = float(np.clip(inside.max() if inside.size else 0.6, 0.6, 0.995))
+    # Beyond one and a half times the largest equal error rate there is little to see.
+    worst = max(float(np.maximum(far, frr).min()) for far, frr in series.values())
+    high = float(np.clip(1.5 * worst, 0.6, 0.995))
 
     def probit(values: Any) -> np.ndarray:
         return np.asarray(ndtri(np.clip(np.asarray(values, dtype=float), low, high)))

@@ -30,6 +30,8 @@ from mien.evaluation import plots
 __all__ = ["Report"]
 
 _NOTHING = "–"
+# Stands before the ids of a figure until its place on the page is known.
+_FIGURE = "mien-figure"
 
 
 # ---------------------------------------------------------------- numbers as words
@@ -378,9 +380,10 @@ def _html_table(table: _Table) -> str:
     )
 
 
-def _html_figure(figure: _Figure) -> str:
+def _html_figure(figure: _Figure, number: int) -> str:
     alt = html.escape(figure.alt, quote=True)
-    svg = figure.svg.replace("<svg", f'<svg role="img" aria-label="{alt}"', 1)
+    svg = figure.svg.replace(f"{_FIGURE}-", f"f{number}-")
+    svg = svg.replace("<svg", f'<svg role="img" aria-label="{alt}"', 1)
     return f"<figure>{svg}<figcaption>{html.escape(figure.caption)}</figcaption></figure>"
 
 
@@ -482,8 +485,7 @@ class Report:
         alt : str
             What it shows, for readers who do not see it; the caption if empty.
         """
-        count = sum(isinstance(part, _Figure) for part in self._parts) + 1
-        svg = plots.figure_to_svg(figure, name=f"figure{count}")
+        svg = plots.figure_to_svg(figure, name=_FIGURE)
         series = plots.figure_data(figure)
         self._parts.append(_Figure(svg, str(caption), str(alt) or str(caption), series))
 
@@ -518,6 +520,10 @@ class Report:
         width = max(np.asarray(image).shape[1] for image in images)
         self._parts.append(_Gallery(pictures, words, str(title), int(columns), int(width)))
 
+    def extend(self, other: Report) -> None:
+        """Add every part of another report, without its title."""
+        self._parts.extend(other._parts)
+
     # ------------------------------------------------------------ ways to show it
 
     def to_dict(self) -> dict[str, Any]:
@@ -533,7 +539,7 @@ class Report:
         headings = [part.text for part in self._parts if isinstance(part, _Heading)]
         body: list[str] = []
         section = 0
-        for part in self._parts:
+        for number, part in enumerate(self._parts):
             if isinstance(part, _Heading):
                 section += 1
                 body.append(f'<h2 id="section{section}">{html.escape(part.text)}</h2>')
@@ -542,7 +548,7 @@ class Report:
             elif isinstance(part, _Table):
                 body.append(_html_table(part))
             elif isinstance(part, _Figure):
-                body.append(_html_figure(part))
+                body.append(_html_figure(part, number))
             else:
                 body.append(_html_gallery(part))
         links = "".join(

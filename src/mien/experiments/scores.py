@@ -562,7 +562,7 @@ def _add_figures(report: Report, result: dict[str, Any]) -> None:
     )
     report.heading("Scores")
     sign, words = (-1.0, "Distance") if result["distance"] else (1.0, "Score")
-    for system in shown:
+    for system in shown[:4]:
         thresholds = {
             f"FAR {_percent(row['far'])}": row["threshold"]
             for row in system["thresholds"]
