@@ -7,6 +7,16 @@ from mien.datasets.home import data_home
 from mien.datasets.lfw import EmbeddingSet, load_lfw, load_lfw_embeddings
 from mien.datasets.lfw_protocol import LFWFold, LFWProtocol, PairList, load_lfw_protocol
 from mien.datasets.orl import load_orl
+from mien.datasets.rendered import (
+    CAMERAS,
+    IDENTITY_NAMES,
+    LANDMARK_NAMES,
+    NUISANCE_NAMES,
+    OCCLUSIONS,
+    Camera,
+    iter_faces,
+    make_faces,
+)
 from mien.datasets.splits import (
     fold_people,
     make_groups,
@@ -17,13 +27,20 @@ from mien.datasets.splits import (
 from mien.datasets.yale import load_yale
 
 __all__ = [
+    "CAMERAS",
+    "Camera",
     "EmbeddingSet",
     "FaceSet",
+    "IDENTITY_NAMES",
+    "LANDMARK_NAMES",
     "LFWFold",
     "LFWProtocol",
+    "NUISANCE_NAMES",
+    "OCCLUSIONS",
     "PairList",
     "data_home",
     "fold_people",
+    "iter_faces",
     "list_sets",
     "load_faces",
     "load_folder",
@@ -32,6 +49,7 @@ __all__ = [
     "load_lfw_protocol",
     "load_orl",
     "load_yale",
+    "make_faces",
     "make_groups",
     "make_pairs",
     "split_people",
