@@ -37,7 +37,12 @@ def list_known(
     base = home or os.environ.get("MIEN_DATA")
     where = f" in {base}" if base else ""
     # Text, not markup: a path may have brackets in it.
-    table = Table(title=Text(f"Sets of faces{where}"), title_justify="left", box=SIMPLE_HEAD)
+    table = Table(
+        title=Text(f"Sets of faces{where}"),
+        title_justify="left",
+        box=SIMPLE_HEAD,
+        padding=(0, 0, 0, 1),
+    )
     table.add_column("set", no_wrap=True)
     table.add_column("pictures", justify="right")
     table.add_column("people", justify="right")

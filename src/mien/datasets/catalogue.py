@@ -95,7 +95,7 @@ def list_sets(home: str | os.PathLike[str] | None = None) -> list[dict[str, Any]
             "name": "rendered",
             "what": "drawn people, any number of them",
             "load": "make_faces(n_people, n_per_person)",
-            "place": "made when asked for",
+            "place": "made on request",
             "pictures": None,
             "people": None,
             "terms": "free",

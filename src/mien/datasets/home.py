@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from mien.faces.images import resize_images
 __all__ = ["data_home"]
 
 VARIABLE = "MIEN_DATA"
+_MAX_BYTES = 4 * 2**30
 
 
 def data_home(home: str | os.PathLike[str] | None = None) -> Path:
@@ -87,9 +89,15 @@ def read_arrays(path: Path, wanted: dict[str, tuple[str, int]]) -> dict[str, np.
         raise MissingDataError(f"{str(path)!r} is not there")
     found: dict[str, Any] = {}
     try:
-        with np.load(path, allow_pickle=False) as arrays:
-            if not isinstance(arrays, np.lib.npyio.NpzFile):
-                raise DataError(f"{str(path)!r} is a single array, not an npz file")
+        # NumPy leaves a damaged file open when it is given the path.
+        with path.open("rb") as file, zipfile.ZipFile(file) as archive:
+            n_bytes = sum(member.file_size for member in archive.infolist())
+            if n_bytes > _MAX_BYTES:
+                raise DataError(
+                    f"{str(path)!r} unpacks to {n_bytes:,} bytes, more than {_MAX_BYTES:,}"
+                )
+            file.seek(0)
+            arrays = np.load(file, allow_pickle=False)
             missing = sorted(set(wanted) - set(arrays.files))
             if missing:
                 raise DataError(
