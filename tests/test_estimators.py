@@ -12,7 +12,14 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from mien.files.registry import REGISTRY, find_class
 
 # class name -> how to build the one that is checked, where the defaults do not fit small data
-BUILD: dict[str, Callable[[Any], Any]] = {}
+BUILD: dict[str, Callable[[Any], Any]] = {
+    "FisherVector": lambda cls: cls(2),
+}
+
+# class name -> why none of the checks can apply
+WHOLLY_EXCUSED: dict[str, str] = {
+    "MultiViewSuperVector": "a sample is a pair of bags, also for transform; the checks give rows",
+}
 
 # class name -> {name of a check: why it cannot apply}
 EXCUSED: dict[str, dict[str, str]] = {
@@ -28,7 +35,7 @@ def _estimators() -> list[Any]:
         if not name.startswith("mien."):
             continue
         cls = find_class(place)
-        if issubclass(cls, BaseEstimator):
+        if issubclass(cls, BaseEstimator) and cls.__name__ not in WHOLLY_EXCUSED:
             found.append(BUILD.get(cls.__name__, lambda cls: cls())(cls))
     return found
 

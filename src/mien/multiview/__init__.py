@@ -1,5 +1,18 @@
 """Two descriptors of the same thing: shared latent variables and super vectors."""
 
+from mien.multiview.bags import Bags, check_bags, check_paired_bags, join_views
+from mien.multiview.fisher_vector import FisherVector
 from mien.multiview.mixture_pcca import MixturePCCA
+from mien.multiview.super_vector import MixtureGradients, MultiViewSuperVector, mixture_gradients
 
-__all__ = ["MixturePCCA"]
+__all__ = [
+    "Bags",
+    "FisherVector",
+    "MixtureGradients",
+    "MixturePCCA",
+    "MultiViewSuperVector",
+    "check_bags",
+    "check_paired_bags",
+    "join_views",
+    "mixture_gradients",
+]

@@ -1,0 +1,139 @@
+"""Bags of descriptors: a sample that is a set of vectors, not one vector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.utils import check_array
+
+from mien.errors import InputError
+
+__all__ = ["Bags", "check_bags", "check_paired_bags", "encode_bags", "join_views"]
+
+
+class Bags(NamedTuple):
+    """All descriptors (m, d) in one array; bag i is rows offsets[i] to offsets[i + 1]."""
+
+    descriptors: np.ndarray
+    offsets: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def bag(self, i: int) -> np.ndarray:
+        """Descriptors (n_i, d) of bag i."""
+        return self.descriptors[self.offsets[i] : self.offsets[i + 1]]
+
+
+def check_bags(bags: Any, n_features: int | None = None, name: str = "X") -> Bags:
+    """Bring bags into one array with offsets, or say what is wrong with them.
+
+    Parameters
+    ----------
+    bags : list of (n_i, d), or (descriptors, offsets), or array (n, d) or (n, m, d)
+        An array (n, d) is n bags of one descriptor, an array (n, m, d) is n bags of m.
+    n_features : int or None
+        Length d that a descriptor must have.
+    name : str
+        What to call them in an error.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bags = check_bags([np.ones((3, 2)), np.zeros((0, 2)), np.ones((1, 2))])
+    >>> len(bags), bags.offsets.tolist()
+    (3, [0, 3, 3, 4])
+    """
+    if isinstance(bags, Bags):
+        found = bags
+    elif isinstance(bags, tuple) and len(bags) == 2 and np.ndim(bags[1]) == 1:
+        found = _from_offsets(bags[0], np.asarray(bags[1]), name)
+    elif isinstance(bags, (list, tuple)) and any(np.ndim(bag) == 2 for bag in bags):
+        found = _from_list(bags, name)
+    elif (array := np.asarray(bags)).ndim == 3:
+        rows = check_array(array.reshape(-1, array.shape[2]), input_name=name, dtype=_FLOATS)
+        found = Bags(rows, np.arange(len(array) + 1) * array.shape[1])
+    else:
+        rows = check_array(bags, input_name=name, dtype=_FLOATS)
+        found = Bags(rows, np.arange(len(rows) + 1))
+    d = found.descriptors.shape[1]
+    if n_features is not None and d != n_features:
+        raise InputError(
+            f"{name} has descriptors of {d} features, but is expecting {n_features} features "
+            "as input, as in fit"
+        )
+    return found
+
+
+_FLOATS = [np.float64, np.float32]
+
+
+def _from_list(bags: Sequence[Any], name: str) -> Bags:
+    widths = {np.shape(bag)[1] for bag in bags if np.ndim(bag) == 2}
+    if len(widths) != 1:
+        raise InputError(f"the bags of {name} have descriptors of {sorted(widths)} features")
+    width = widths.pop()
+    for i, bag in enumerate(bags):
+        if np.ndim(bag) != 2 and np.size(bag) != 0:
+            raise InputError(f"bag {i} of {name} must be (n, {width}); got {np.shape(bag)}")
+    offsets = np.concatenate([[0], np.cumsum([len(bag) for bag in bags])])
+    rows = np.concatenate([np.reshape(bag, (-1, width)) for bag in bags])
+    if len(rows) == 0:
+        return Bags(rows.astype(np.float64), offsets)
+    return Bags(check_array(rows, input_name=name, dtype=_FLOATS), offsets)
+
+
+def _from_offsets(descriptors: Any, offsets: np.ndarray, name: str) -> Bags:
+    rows = check_array(descriptors, input_name=name, dtype=_FLOATS)
+    if offsets.dtype.kind not in "iu" or offsets.size < 2:
+        raise InputError(f"the offsets of {name} must be integers, one more than there are bags")
+    if offsets[0] != 0 or offsets[-1] != len(rows) or np.any(np.diff(offsets) < 0):
+        raise InputError(
+            f"the offsets of {name} must rise from 0 to {len(rows)}, the number of descriptors; "
+            f"got {offsets[0]} to {offsets[-1]}"
+        )
+    return Bags(rows, offsets.astype(np.int64))
+
+
+def check_paired_bags(
+    X: Any, Y: Any, n_features: tuple[int, int] | None = None
+) -> tuple[Bags, Bags]:
+    """Bring two views of the same bags into order: descriptor by descriptor they are paired."""
+    first = check_bags(X, None if n_features is None else n_features[0], "X")
+    second = check_bags(Y, None if n_features is None else n_features[1], "Y")
+    if len(first) != len(second):
+        raise InputError(f"X has {len(first)} bags and Y has {len(second)}: views are paired")
+    if not np.array_equal(first.offsets, second.offsets):
+        i = int(np.flatnonzero(np.diff(first.offsets) != np.diff(second.offsets))[0])
+        raise InputError(
+            f"bag {i} has {len(first.bag(i))} descriptors in X and {len(second.bag(i))} in Y: "
+            "views are paired"
+        )
+    return first, second
+
+
+def join_views(X: Any, Y: Any) -> Bags:
+    """Concatenate two views descriptor by descriptor: early fusion."""
+    first, second = check_paired_bags(X, Y)
+    return Bags(np.hstack([first.descriptors, second.descriptors]), first.offsets)
+
+
+def encode_bags(
+    encode: Callable[[int], np.ndarray], n_bags: int, n_features_out: int, n_jobs: int | None
+) -> np.ndarray:
+    """Encode each bag into a row; bags are independent, so any n_jobs gives the same rows."""
+    out = np.zeros((n_bags, n_features_out))
+
+    def run(rows: np.ndarray) -> None:
+        for i in rows:
+            out[i] = encode(int(i))
+
+    if n_jobs is None or n_jobs == 1 or n_bags < 2:
+        run(np.arange(n_bags))
+    else:
+        parts = np.array_split(np.arange(n_bags), min(n_bags, 4 * abs(n_jobs)))
+        Parallel(n_jobs=n_jobs, prefer="threads")(delayed(run)(part) for part in parts)
+    return out

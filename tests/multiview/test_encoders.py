@@ -1,0 +1,185 @@
+"""Fisher vectors and super vectors: against definitions, finite differences and a peer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from skimage.feature import fisher_vector as peer
+
+import mien
+from mien.errors import InputError
+from mien.multiview import (
+    Bags,
+    FisherVector,
+    MixturePCCA,
+    MultiViewSuperVector,
+    check_bags,
+    check_paired_bags,
+    join_views,
+    mixture_gradients,
+)
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+rng = np.random.default_rng(0)
+BAGS = [rng.normal(size=(n, 3)) + rng.normal(size=3) for n in (40, 1, 0, 25)]
+OTHER = [bag[:, :2] + 0.3 * rng.normal(size=(len(bag), 2)) for bag in BAGS]
+
+
+def _naive_fisher(bag: np.ndarray, mixture: Any) -> np.ndarray:
+    w, mu, var = mixture.weights_, mixture.means_, mixture.covariances_
+    gamma = mixture.predict_proba(bag)
+    parts = []
+    for k in range(len(w)):
+        u = (bag - mu[k]) / np.sqrt(var[k])
+        g = gamma[:, k : k + 1]
+        parts.append([np.sum(gamma[:, k] - w[k]) / (len(bag) * np.sqrt(w[k]))])
+        parts.append((g * u).sum(axis=0) / (len(bag) * np.sqrt(w[k])))
+        parts.append((g * (u**2 - 1)).sum(axis=0) / (len(bag) * np.sqrt(2 * w[k])))
+    return np.concatenate(parts)
+
+
+def test_fisher_vector_equals_the_definition() -> None:
+    model = FisherVector(3, weights=True, power=1, l2=False, random_state=0).fit(BAGS)
+    encoded = model.transform(BAGS)
+    for bag, vector in zip(BAGS, encoded, strict=True):
+        if len(bag):
+            np.testing.assert_allclose(vector, _naive_fisher(bag, model.mixture_), rtol=1e-8)
+        else:
+            assert not vector.any()
+
+
+def test_fisher_vector_equals_scikit_image_up_to_the_sign_of_its_variances() -> None:
+    model = FisherVector(3, power=1, l2=False, random_state=0).fit(BAGS)
+    K, d = 3, 3
+    ours = model.transform(BAGS[:1])[0].reshape(K, 2, d)
+    theirs = peer(BAGS[0], model.mixture_, improved=False, alpha=0.5)[K:].reshape(2, K, d)
+    np.testing.assert_allclose(ours[:, 0], theirs[0], rtol=1e-6)
+    np.testing.assert_allclose(ours[:, 1], -theirs[1], rtol=1e-6)
+
+
+def test_the_fisher_vector_is_the_gradient() -> None:
+    """By finite differences of the log-likelihood in the means, times √(var/w)."""
+    model = FisherVector(2, variances=False, power=1, l2=False, random_state=0).fit(BAGS)
+    mixture, bag, step = model.mixture_, BAGS[0], 1e-6
+    found = model.transform([bag])[0].reshape(2, 3)
+    for k in range(2):
+        for j in range(3):
+            values = []
+            for sign in (1, -1):
+                mixture.means_[k, j] += sign * step
+                values.append(mixture.score(bag))
+                mixture.means_[k, j] -= sign * step
+            gradient = (values[0] - values[1]) / (2 * step)
+            scale = np.sqrt(mixture.covariances_[k, j] / mixture.weights_[k])
+            assert found[k, j] == pytest.approx(gradient * scale, rel=1e-4, abs=1e-8)
+
+
+@pytest.mark.parametrize("noise", ["diagonal", "full"])
+def test_mixture_gradients_equal_finite_differences(noise: str) -> None:
+    X, Y = np.concatenate(BAGS), np.concatenate(OTHER)
+    model = MixturePCCA(2, 1, noise=noise, max_iter=5, floor=1e-3, random_state=0).fit(X, Y)
+    x, y = X[:20], Y[:20]
+    found = mixture_gradients(model, x, y)
+    step = 1e-6
+
+    def difference(array: np.ndarray, index: tuple[int, ...]) -> float:
+        values = []
+        for sign in (1, -1):
+            array[index] += sign * step
+            values.append(model.score(x, y))
+            array[index] -= sign * step
+        return float(values[0] - values[1]) / (2 * step)
+
+    for k in range(2):
+        for j in range(5):
+            by_mean = difference(model.means_, (k, j))
+            assert found.means[k, j] == pytest.approx(by_mean, rel=1e-4, abs=1e-7)
+            if noise == "diagonal":
+                by_noise = difference(model.noise_, (k, j))
+            else:
+                view, place = (0, j) if j < 3 else (1, j - 3)
+                by_noise = difference(model.noise_[view], (k, place, place))
+            assert found.noise[k, j] == pytest.approx(by_noise, rel=1e-4, abs=1e-6)
+    gamma_z = model.transform(x, y).mean(axis=0).reshape(2, 1)
+    np.testing.assert_allclose(found.latent, gamma_z, rtol=1e-5, atol=1e-8)
+
+
+def test_super_vector_is_made_of_its_parts() -> None:
+    mixture = MixturePCCA(2, 1, max_iter=10, floor=1e-3, random_state=0)
+    plain = {"intra": False, "power": 1.0, "l2": False}
+    both = MultiViewSuperVector(mixture, **plain).fit(BAGS, OTHER)
+    encoded = both.transform(BAGS, OTHER)
+    assert encoded.shape == (4, 2 * 1 + 2 * 2 * 5)
+    assert not encoded[2].any()
+    for i in (0, 1, 3):
+        found = mixture_gradients(both.mixture_, BAGS[i], OTHER[i])
+        np.testing.assert_allclose(encoded[i, :2], found.latent.ravel(), rtol=1e-9)
+        gradient = np.concatenate([found.means, found.noise], axis=1).ravel()
+        np.testing.assert_allclose(encoded[i, 2:], gradient, rtol=1e-9)
+    latent = MultiViewSuperVector(mixture, gradient=False, **plain).fit(BAGS, OTHER)
+    np.testing.assert_allclose(latent.transform(BAGS, OTHER), encoded[:, :2], rtol=1e-9)
+    unit = MultiViewSuperVector(mixture).fit(BAGS, OTHER).transform(BAGS, OTHER)
+    np.testing.assert_allclose(np.linalg.norm(unit, axis=1), [1, 1, 0, 1])
+
+
+def test_the_order_of_descriptors_and_the_number_of_jobs_change_nothing() -> None:
+    model = MultiViewSuperVector(MixturePCCA(2, 1, max_iter=5, random_state=0)).fit(BAGS, OTHER)
+    forward = model.transform(BAGS, OTHER)
+    backward = model.transform([b[::-1] for b in BAGS], [b[::-1] for b in OTHER])
+    np.testing.assert_allclose(forward, backward, atol=1e-9)
+    assert np.array_equal(model.set_params(n_jobs=2).transform(BAGS, OTHER), forward)
+    fisher = FisherVector(2, random_state=0).fit(BAGS)
+    one = fisher.transform(BAGS)
+    assert np.array_equal(fisher.set_params(n_jobs=2).transform(BAGS), one)
+    np.testing.assert_allclose(fisher.transform([b.astype("f4") for b in BAGS]), one, atol=1e-4)
+
+
+def test_bags_in_every_form_are_the_same_bags() -> None:
+    listed = check_bags(BAGS)
+    given = check_bags((np.concatenate(BAGS), [0, 40, 41, 41, 66]))
+    assert np.array_equal(listed.descriptors, given.descriptors)
+    assert np.array_equal(listed.offsets, given.offsets)
+    assert check_bags(listed) is listed
+    assert len(check_bags(np.zeros((5, 2)))) == 5
+    cube = check_bags(np.arange(24.0).reshape(2, 4, 3))
+    assert cube.bag(1).tolist() == np.arange(12.0, 24).reshape(4, 3).tolist()
+    joined = join_views(BAGS, OTHER)
+    assert isinstance(joined, Bags)
+    assert joined.descriptors.shape == (66, 5)
+
+
+def test_bad_bags_are_named() -> None:
+    for bags, said in [
+        ([np.zeros((2, 3)), np.zeros((2, 4))], r"\[3, 4\] features"),
+        ([np.zeros((2, 3)), np.zeros(3)], "bag 1"),
+        ((np.zeros((4, 2)), [0, 5]), "rise from 0 to 4"),
+        ((np.zeros((4, 2)), [0, 3, 2, 4]), "rise"),
+        ((np.zeros((4, 2)), [0.0, 4.0]), "integers"),
+        ([np.full((2, 3), np.nan)], "NaN"),
+    ]:
+        with pytest.raises(ValueError, match=said):
+            check_bags(bags)
+    with pytest.raises(InputError, match="bag 1 has 1 descriptors in X and 2 in Y"):
+        check_paired_bags(BAGS, [OTHER[0], np.zeros((2, 2)), OTHER[2], OTHER[3]])
+    with pytest.raises(InputError, match="4 bags and Y has 3"):
+        check_paired_bags(BAGS, OTHER[:3])
+    with pytest.raises(InputError, match="nothing to encode"):
+        FisherVector(means=False, variances=False).fit(BAGS)
+    with pytest.raises(InputError, match="nothing to encode"):
+        MultiViewSuperVector(latent=False, gradient=False).fit(BAGS, OTHER)
+    with pytest.raises(InputError, match="100 Gaussians"):
+        FisherVector(100).fit(BAGS)
+    with pytest.raises(InputError, match="expecting 3 features"):
+        FisherVector(2, random_state=0).fit(BAGS).transform(OTHER)
+
+
+def test_encoders_survive_a_file(tmp_path: Path) -> None:
+    fisher = FisherVector(2, random_state=0).fit(BAGS)
+    again = mien.load(mien.save(fisher, tmp_path / "f"))
+    assert np.array_equal(again.transform(BAGS), fisher.transform(BAGS))
+    model = MultiViewSuperVector(MixturePCCA(2, 1, max_iter=5, random_state=0)).fit(BAGS, OTHER)
+    again = mien.load(mien.save(model, tmp_path / "m"))
+    assert np.array_equal(again.transform(BAGS, OTHER), model.transform(BAGS, OTHER))
