@@ -24,7 +24,7 @@ WHOLLY_EXCUSED: dict[str, str] = {
 # class name -> {name of a check: why it cannot apply}
 EXCUSED: dict[str, dict[str, str]] = {
     "MixturePCCA": {
-        "check_n_features_in_after_fitting": "its second view is Y, and the check calls score(X, y=)"
+        "check_n_features_in_after_fitting": "the second view is Y; the check calls score(X, y=)"
     },
 }
 

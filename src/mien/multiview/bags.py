@@ -62,8 +62,8 @@ def check_bags(bags: Any, n_features: int | None = None, name: str = "X") -> Bag
     d = found.descriptors.shape[1]
     if n_features is not None and d != n_features:
         raise InputError(
-            f"{name} has descriptors of {d} features, but is expecting {n_features} features "
-            "as input, as in fit"
+            f"{name} has {d} features, but it is expecting {n_features} features as input: "
+            "descriptors must be those that the encoder was fitted with"
         )
     return found
 
