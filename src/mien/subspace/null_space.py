@@ -25,7 +25,13 @@ from mien.subspace.eigenfaces import scatter_directions
 from mien.subspace.relevant_components import RelevantComponents
 from mien.subspace.statistics import GroupStatistics
 
-__all__ = ["NullSpaceLDA", "NullSpaceProjection", "NullSpaceSolution", "solve_null_space"]
+__all__ = [
+    "NullSpaceLDA",
+    "NullSpaceProjection",
+    "NullSpaceSolution",
+    "empty_null_space_message",
+    "solve_null_space",
+]
 
 
 class NullSpaceSolution(NamedTuple):
@@ -209,7 +215,9 @@ class NullSpaceProjection(GroupProjection):
         self.rank_total_, self.rank_within_ = solution.rank_total, solution.rank_within
         m = len(solution.directions)
         if m == 0 and self.fallback is None:
-            raise InputError(_empty_message(solution, d, n_residuals))
+            raise InputError(
+                empty_null_space_message(solution.rank_total, solution.rank_within, d, n_residuals)
+            )
         if m == 0:
             return False
         k = check_n_components(self.n_components, m, "rank(S_t) - rank(S_g) allows")
@@ -223,15 +231,15 @@ class NullSpaceProjection(GroupProjection):
         return self
 
 
-def _empty_message(solution: NullSpaceSolution, d: int, n_residuals: int) -> str:
-    if solution.rank_total == 0:
+def empty_null_space_message(rank_total: int, rank_within: int, d: int, n_residuals: int) -> str:
+    """What to say where no direction is left, with the numbers and the ways out."""
+    if rank_total == 0:
         return "all samples are equal: at least two different samples are needed"
     return (
-        f"the null space is empty: rank(S_t) = {solution.rank_total} and rank(S_g) = "
-        f"{solution.rank_within}, because n_features = {d} is not more than the N - R = "
-        f"{n_residuals} residuals inside groups, or the features depend on each other. Use "
-        'fallback="relevant-components", KernelNullSpaceProjection, more features, or smaller '
-        "and fewer groups"
+        f"the null space is empty: rank(S_t) = {rank_total} and rank(S_g) = {rank_within}, with "
+        f"n_features = {d} and N - R = {n_residuals} residuals inside groups; it needs "
+        'n_features > N - R and groups that differ. Use fallback="relevant-components", '
+        "KernelNullSpaceProjection, more features, or fewer points in groups"
     )
 
 

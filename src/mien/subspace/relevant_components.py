@@ -25,7 +25,7 @@ from mien.subspace._randomized import randomized_directions
 from mien.subspace.eigenfaces import scatter_directions
 from mien.subspace.statistics import GroupStatistics
 
-__all__ = ["RelevantComponents", "whiten_residuals", "whiten_scatter"]
+__all__ = ["RelevantComponents", "check_whitening_rank", "whiten_residuals", "whiten_scatter"]
 
 
 def whiten_residuals(residuals: np.ndarray, n_grouped: int, tolerance: float) -> np.ndarray:
@@ -65,7 +65,7 @@ def _solve_from_data(
     # Coordinates of the residuals are rows of the decomposition that is there already.
     residuals = U[: len(within)] * s
     most = matrix_rank(residuals, tolerance)
-    m = _check_rank(n_components, most)
+    m = check_whitening_rank(n_components, most)
     if reduction == "fisher":
         basis = _reduce_by_ratio(residuals.T @ residuals, s, m)
         return whiten_residuals(residuals @ basis.T, n, 0.0) @ basis @ Vt
@@ -86,7 +86,7 @@ def _solve_from_scatters(
     else:
         values = np.maximum(linalg.eigvalsh(within, check_finite=False), 0)
         most = numerical_rank(values, scatter_tolerance(rtol, d))
-    m = _check_rank(n_components, most)
+    m = check_whitening_rank(n_components, most)
     directions, scales = scatter_directions(statistics.total_scatter(), rtol)
     if reduction == "fisher":
         inside = directions @ within @ directions.T
@@ -96,7 +96,7 @@ def _solve_from_scatters(
     return whiten_scatter(symmetrize(basis @ within @ basis.T), n, rtol) @ basis
 
 
-def _check_rank(n_components: int | None, most: int) -> int:
+def check_whitening_rank(n_components: int | None, most: int) -> int:
     if most == 0:
         raise InputError(
             "every group's points are equal: there is no variation inside groups to whiten"

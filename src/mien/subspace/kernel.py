@@ -1,0 +1,435 @@
+"""The weak-label methods in the feature space of a kernel, exact or approximate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mien._core.validation import NO_GROUP, check_groups
+from mien.errors import InputError
+from mien.subspace._base import BATCH_BYTES, FLOATS, check_n_components
+from mien.subspace._kernel_solvers import (
+    KernelSolution,
+    solve_kernel_null_space,
+    solve_kernel_relevant_components,
+)
+from mien.subspace._kernels import (
+    KERNELS,
+    compute_kernel,
+    fastfood_map,
+    gaussian,
+    map_features,
+    median_distance,
+    nystroem_map,
+)
+from mien.subspace.consistency import MIN_GROUPS, choose_sigma, dimension_grid, sample_groups
+from mien.subspace.null_space import NullSpaceProjection, empty_null_space_message
+from mien.subspace.relevant_components import RelevantComponents
+from mien.subspace.statistics import GroupStatistics
+
+__all__ = ["KernelNullSpaceProjection", "KernelRelevantComponents"]
+
+LinearModel = NullSpaceProjection | RelevantComponents
+
+
+class _KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Shared by both: the kernel, its width, its approximation, and projecting."""
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "kernel": [StrOptions(set(KERNELS)), callable],
+        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto", "median"})],
+        "kernel_params": [dict, None],
+        "geometry": [StrOptions({"rkhs", "empirical"})],
+        "approximation": [StrOptions({"nystroem", "fastfood"}), None],
+        "n_features": [Interval(Integral, 1, None, closed="left"), None],
+        "rtol": [Interval(Real, 0, 1, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    kernel: str | Callable[..., Any]
+    sigma: float | str
+    kernel_params: dict[str, Any] | None
+    geometry: str
+    approximation: str | None
+    n_features: int | None
+    rtol: float
+    random_state: Any
+    n_components: int | str | None
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from X (n_samples, n_features), or a kernel (n_samples, n_samples), and groups y.
+
+        y (n_samples,) has -1 for points in no group.
+        """
+        X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
+        groups = check_groups(y, len(X))
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise InputError(f"a precomputed kernel must be square; got {X.shape}")
+        self.sigma_, n_components = self._choose(X, groups)
+        if self.approximation is not None:
+            return self._fit_features(X, groups, n_components)
+        K = compute_kernel(X, X, self.kernel, self.sigma_, self.kernel_params)
+        if self.geometry == "rkhs":
+            self._keep_solution(self._solve(K, groups, n_components), groups)
+        else:
+            self._keep_linear(self._linear(n_components).fit(K, groups))
+        if self.kernel != "precomputed":
+            self.points_ = np.array(X)
+        return self
+
+    def transform(self, X: Any) -> np.ndarray:
+        """Project X (n_samples, n_features) to (n_samples, n_components).
+
+        With ``kernel="precomputed"`` X is the kernel (n_samples, n_training_samples).
+        """
+        check_is_fitted(self, "components_")
+        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        width = max(self.components_.shape[1], self.n_features_in_)
+        rows = max(1, BATCH_BYTES // (8 * width))
+        parts = [self._project(X[start : start + rows]) for start in range(0, len(X), rows)]
+        return np.concatenate(parts)
+
+    def _project(self, X: np.ndarray) -> np.ndarray:
+        if self.approximation is not None:
+            K = map_features(X, self._map(), self.kernel, self.sigma_, self.kernel_params)
+        else:
+            points = X if self.kernel == "precomputed" else self.points_.astype(X.dtype, copy=False)
+            K = compute_kernel(X, points, self.kernel, self.sigma_, self.kernel_params)
+        components = self.components_.astype(K.dtype, copy=False)
+        return K @ components.T - (self.components_ @ self.mean_).astype(K.dtype)
+
+    def _map(self) -> Any:
+        return self.map_ if self.approximation == "fastfood" else (self.landmarks_, self.whitener_)
+
+    def _fit_features(self, X: np.ndarray, groups: np.ndarray, n_components: int | None) -> Self:
+        """The linear method on features that stand for the kernel, in batches where N is large."""
+        if self.geometry == "empirical":
+            raise InputError('geometry="empirical" needs the whole kernel: approximation=None')
+        n_features = self.n_features or min(len(X), 2000)
+        seed = check_random_state(self.random_state)
+        if self.approximation == "fastfood":
+            self.map_ = fastfood_map(X, self.kernel, self.sigma_, n_features, seed)
+        else:
+            self.landmarks_, self.whitener_ = nystroem_map(
+                X, self.kernel, self.sigma_, self.kernel_params, n_features, seed
+            )
+
+        def features(part: np.ndarray) -> np.ndarray:
+            return map_features(part, self._map(), self.kernel, self.sigma_, self.kernel_params)
+
+        linear = self._linear(n_components)
+        rows = max(1, BATCH_BYTES // (8 * max(X.shape[1], n_features)))
+        if len(X) <= max(n_features, rows):
+            linear.fit(features(X), groups)
+        else:
+            linear.fit_statistics(
+                GroupStatistics.from_batches(
+                    (features(X[start : start + rows]), groups[start : start + rows])
+                    for start in range(0, len(X), rows)
+                )
+            )
+        self._keep_linear(linear)
+        return self
+
+    def _choose(self, X: np.ndarray, groups: np.ndarray) -> tuple[float | None, int | None]:
+        """Resolve ``"auto"`` without labels: sigma, and the number of components."""
+        n_components = None if self.n_components == "auto" else self.n_components
+        if self.kernel != "rbf" and self.n_components != "auto":
+            return None, n_components
+        _, counts = np.unique(groups[groups != NO_GROUP], return_counts=True)
+        few = np.count_nonzero(counts >= 2) < MIN_GROUPS
+        wanted = self.sigma
+        if wanted == "median" or (wanted == "auto" and few):
+            wanted = median_distance(X, self.random_state)
+        if self.n_components != "auto" and wanted != "auto":
+            return float(wanted), n_components
+        return self._choose_by_groups(X, groups, wanted)
+
+    def _choose_by_groups(
+        self, X: np.ndarray, groups: np.ndarray, wanted: float | str
+    ) -> tuple[float | None, int | None]:
+        rng = check_random_state(self.random_state)
+        rows = sample_groups(groups, rng)
+        groups = groups[rows]
+        if self.kernel == "rbf":
+            values = euclidean_distances(np.asarray(X[rows], dtype=np.float64), squared=True)
+        elif self.kernel == "precomputed":
+            values = np.asarray(X[np.ix_(rows, rows)], dtype=np.float64)
+        else:
+            points = np.asarray(X[rows], dtype=np.float64)
+            values = compute_kernel(points, points, self.kernel, None, self.kernel_params)
+        smallest = int(len(rows) * 0.6) - len(np.unique(groups))
+        auto = self.n_components == "auto"
+        grid = dimension_grid(max(1, smallest)) if auto else [self.n_components]
+
+        def project(sigma: float, learn: np.ndarray, held_out: np.ndarray) -> list[np.ndarray]:
+            # A fixed kernel goes through the same search with one width.
+            K = gaussian(values.copy(), sigma) if self.kernel == "rbf" else values
+            inner, outer = K[np.ix_(learn, learn)], K[np.ix_(held_out, learn)]
+            found = self._solve_grid(inner, groups[learn], grid)
+            return [(outer - s.mean) @ s.coefficients for s in found]
+
+        widths = None if wanted == "auto" and self.kernel == "rbf" else [float(wanted or 1)]
+        sigma, variant = choose_sigma(values, groups, project, candidates=widths, random_state=rng)
+        return (sigma if self.kernel == "rbf" else None), grid[variant]
+
+    def _solve(self, K: np.ndarray, groups: np.ndarray, n_components: Any) -> KernelSolution:
+        raise NotImplementedError
+
+    def _solve_grid(
+        self, K: np.ndarray, groups: np.ndarray, grid: list[Any]
+    ) -> list[KernelSolution]:
+        raise NotImplementedError
+
+    def _linear(self, n_components: Any) -> LinearModel:
+        raise NotImplementedError
+
+    def _keep_solution(self, solution: KernelSolution, groups: np.ndarray) -> None:
+        self.mean_ = solution.mean
+        self.components_ = np.ascontiguousarray(solution.coefficients.T)
+
+    def _keep_linear(self, linear: LinearModel) -> None:
+        self.mean_, self.components_ = linear.mean_, linear.components_
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.components_.shape[0])
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+class KernelNullSpaceProjection(_KernelProjection):
+    """Null-space projection in the feature space of a kernel (kernel NP-PER).
+
+    However many points there are, the feature space of a Gaussian kernel has more dimensions: the
+    null space is never empty, and groups collapse to points.
+
+    Parameters
+    ----------
+    n_components : int or None
+        How many directions to keep; None keeps all ``rank(S_t) - rank(S_g)``.
+    kernel : str or callable
+        ``"rbf"``, ``"cosine"``, ``"linear"``, ``"polynomial"``, ``"laplacian"``, ``"sigmoid"``,
+        ``"precomputed"`` (X is then the kernel itself), or ``f(X, Y) -> (n, m)``.
+    sigma : float, "auto" or "median"
+        Width of the Gaussian kernel ``exp(-|x - y|² / sigma²)``. ``"auto"`` takes the width with
+        which points of held-out groups find their companions best, from 1/2 to 8 times the median
+        distance; with fewer than four groups it is the median distance.
+    kernel_params : dict or None
+        Further arguments of the kernel.
+    geometry : {"rkhs", "empirical"}
+        Directions that are orthonormal in feature space, or the paper's rows of the kernel as
+        plain vectors (Notes).
+    approximation : {None, "nystroem", "fastfood"}
+        Finite features that stand for the kernel, for more points than a kernel matrix can have.
+    n_features : int or None
+        How many; None is the lesser of 2,000 and the number of points. The null space then needs
+        more of them than residuals, N − R.
+    fallback : {None, "relevant-components"}
+        For an approximation whose null space is empty: refuse, or whiten.
+    rtol : float
+        Singular values at or below ``rtol`` times the largest count as zero. A kernel matrix
+        holds squares, so below about 1e-7 rounding decides instead.
+    random_state : int, RandomState or None
+        Draws held-out groups, landmarks and random features.
+
+    Attributes
+    ----------
+    sigma_ : float or None
+        The width in use.
+    components_ : (n_components, n_training_samples or n_features)
+        Coefficients of the training points, or directions among the features.
+    mean_ : (n_training_samples or n_features,)
+    points_ : (n_training_samples, n_features_in_)
+        Kept where the kernel must be computed with them.
+    rank_total_, rank_within_ : int
+        Of S_t and S_g in feature space.
+
+    Notes
+    -----
+    With the centred kernel ``K = F Fᵀ`` the linear method runs on F, the coordinates of the points
+    in an orthonormal basis of feature space. The printed method takes the rows of K as features
+    with unit coefficients, which is another geometry: those directions are not orthonormal in
+    feature space and cost four to five points of accuracy; it stays as ``geometry="empirical"``.
+    "Discard the last column", also printed, is unsafe and not done.
+
+    Where K is safely regular, a Cholesky decomposition in the basis of group contrasts gives the
+    projection directly; else the eigenvectors of K do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mien.subspace import KernelNullSpaceProjection
+    >>> rng = np.random.default_rng(0)
+    >>> X, groups = rng.normal(size=(30, 2)), np.repeat(np.arange(10), 3)
+    >>> Z = KernelNullSpaceProjection(sigma="median").fit_transform(X, groups)
+    >>> Z.shape
+    (30, 9)
+    >>> bool(np.allclose(Z[groups == 4], Z[12], atol=1e-6))
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_KernelProjection._parameter_constraints,
+        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "fallback": [StrOptions({"relevant-components"}), None],
+    }
+
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        kernel: str | Callable[..., Any] = "rbf",
+        sigma: float | str = "auto",
+        kernel_params: dict[str, Any] | None = None,
+        geometry: str = "rkhs",
+        approximation: str | None = None,
+        n_features: int | None = None,
+        fallback: str | None = None,
+        rtol: float = 1e-9,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.sigma = sigma
+        self.kernel_params = kernel_params
+        self.geometry = geometry
+        self.approximation = approximation
+        self.n_features = n_features
+        self.fallback = fallback
+        self.rtol = rtol
+        self.random_state = random_state
+
+    def _solve(self, K: np.ndarray, groups: np.ndarray, n_components: Any) -> KernelSolution:
+        found = solve_kernel_null_space(K, groups, self.rtol)
+        m = found.coefficients.shape[1]
+        if m == 0:
+            if self.fallback is not None:
+                return solve_kernel_relevant_components(K, groups, n_components, self.rtol)
+            raise InputError(
+                empty_null_space_message(
+                    found.rank_total, found.rank_within, found.rank_total, found.rank_within
+                )
+            )
+        k = check_n_components(n_components, m, "rank(S_t) - rank(S_g) allows")
+        return found._replace(coefficients=found.coefficients[:, :k])
+
+    def _solve_grid(
+        self, K: np.ndarray, groups: np.ndarray, grid: list[Any]
+    ) -> list[KernelSolution]:
+        found = solve_kernel_null_space(K, groups, self.rtol)
+        return [found._replace(coefficients=found.coefficients[:, :m]) for m in grid]
+
+    def _linear(self, n_components: Any) -> NullSpaceProjection:
+        return NullSpaceProjection(n_components, fallback=self.fallback, rtol=self.rtol)
+
+    def _keep_solution(self, solution: KernelSolution, groups: np.ndarray) -> None:
+        super()._keep_solution(solution, groups)
+        self.rank_total_, self.rank_within_ = solution.rank_total, solution.rank_within
+
+    def _keep_linear(self, linear: LinearModel) -> None:
+        super()._keep_linear(linear)
+        self.rank_total_, self.rank_within_ = linear.rank_total_, linear.rank_within_
+
+
+class KernelRelevantComponents(_KernelProjection):
+    """Relevant component analysis in the feature space of a kernel (kernel RCA).
+
+    Parameters
+    ----------
+    n_components : int, "auto" or None
+        Kernel principal components kept before whitening. None keeps as many as the rank of the
+        within-group scatter; ``"auto"`` picks the number by held-out groups, together with sigma.
+    kernel, sigma, kernel_params, geometry, approximation, n_features, rtol, random_state
+        As in :class:`KernelNullSpaceProjection`.
+
+    Attributes
+    ----------
+    sigma_ : float or None
+        The width in use.
+    components_ : (n_components, n_training_samples or n_features)
+    mean_ : (n_training_samples or n_features,)
+    points_ : (n_training_samples, n_features_in_)
+    n_components_ : int
+
+    Notes
+    -----
+    The within-group scatter of a kernel is singular whatever the number of points; reducing to
+    kernel principal components first, as here, is the paper's way, and the number of them matters
+    much.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mien.subspace import KernelRelevantComponents
+    >>> rng = np.random.default_rng(0)
+    >>> X, groups = rng.normal(size=(30, 2)), np.repeat(np.arange(10), 3)
+    >>> KernelRelevantComponents(5, sigma="median").fit_transform(X, groups).shape
+    (30, 5)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **_KernelProjection._parameter_constraints,
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
+    }
+
+    def __init__(
+        self,
+        n_components: int | str | None = None,
+        *,
+        kernel: str | Callable[..., Any] = "rbf",
+        sigma: float | str = "auto",
+        kernel_params: dict[str, Any] | None = None,
+        geometry: str = "rkhs",
+        approximation: str | None = None,
+        n_features: int | None = None,
+        rtol: float = 1e-9,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.kernel = kernel
+        self.sigma = sigma
+        self.kernel_params = kernel_params
+        self.geometry = geometry
+        self.approximation = approximation
+        self.n_features = n_features
+        self.rtol = rtol
+        self.random_state = random_state
+
+    def _solve(self, K: np.ndarray, groups: np.ndarray, n_components: Any) -> KernelSolution:
+        return solve_kernel_relevant_components(K, groups, n_components, self.rtol)
+
+    def _solve_grid(
+        self, K: np.ndarray, groups: np.ndarray, grid: list[Any]
+    ) -> list[KernelSolution]:
+        return [solve_kernel_relevant_components(K, groups, m, self.rtol) for m in grid]
+
+    def _linear(self, n_components: Any) -> RelevantComponents:
+        return RelevantComponents(n_components, rtol=self.rtol)
+
+    def _keep_solution(self, solution: KernelSolution, groups: np.ndarray) -> None:
+        super()._keep_solution(solution, groups)
+        self.n_components_ = len(self.components_)
+
+    def _keep_linear(self, linear: LinearModel) -> None:
+        super()._keep_linear(linear)
+        self.n_components_ = len(self.components_)
