@@ -15,6 +15,7 @@ from mien.datasets._decode import ON_ERROR
 from mien.datasets._record import FaceSet
 from mien.datasets.folder import load_folder
 from mien.datasets.home import find_place, read_arrays
+from mien.datasets.rendered import make_faces
 from mien.errors import DataError, InputError, MienError, MissingDataError
 from mien.faces.images import check_size
 
@@ -171,8 +172,6 @@ def load_faces(
     """
     check_choice("on_error", on_error, ON_ERROR)
     if name == "rendered":
-        from mien.datasets.rendered import make_faces
-
         height, width = check_size(64 if size is None else size) or (64, 64)
         if height != width:
             raise InputError(f"rendered faces are squares: size must be an integer; got {size!r}")
