@@ -260,7 +260,8 @@ class LogisticCalibration(TransformerMixin, BaseEstimator):
     def transform(self, scores: Any) -> np.ndarray:
         """Log-likelihood ratios (n_pairs,) of scores (n_pairs,) or (n_pairs, n_systems)."""
         check_is_fitted(self)
-        X = validate_data(self, _as_columns(scores), dtype=np.float64, reset=False)
+        columns = _as_columns(scores) if self.n_features_in_ == 1 else scores
+        X = validate_data(self, columns, dtype=np.float64, reset=False)
         return X @ self.coef_ + self.intercept_
 
     def __sklearn_tags__(self) -> Any:
@@ -273,9 +274,10 @@ class LogisticCalibration(TransformerMixin, BaseEstimator):
 
 def _as_columns(scores: Any) -> Any:
     """One system's scores (n,) as a column; anything else unchanged."""
-    if np.ndim(scores) == 1 and not hasattr(scores, "toarray"):
-        return np.asarray(scores).reshape(-1, 1)
-    return scores
+    n_dimensions = getattr(scores, "ndim", None)
+    if n_dimensions is None:
+        n_dimensions = np.asarray(scores).ndim
+    return np.asarray(scores).reshape(-1, 1) if n_dimensions == 1 else scores
 
 
 def _refuse_separable(X: np.ndarray, truth: np.ndarray) -> None:

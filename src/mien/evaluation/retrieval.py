@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mien.errors import InputError
-from mien.evaluation.identification import number_labels, check_score_matrix
+from mien.evaluation.identification import check_score_matrix, number_labels
 from mien.evaluation.intervals import RandomState, bootstrap_mean_interval, check_confidence
 from mien.evaluation.verification import with_interval
 

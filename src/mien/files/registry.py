@@ -12,6 +12,7 @@ __all__ = ["REGISTRY", "find_class", "registered_name"]
 #: Name in the file -> where the class is. A name stays for ever: old files are read by it.
 REGISTRY: dict[str, str] = {
     "mien.FisherVector": "mien.multiview:FisherVector",
+    "mien.LogisticCalibration": "mien.evaluation:LogisticCalibration",
     "mien.MixturePCCA": "mien.multiview:MixturePCCA",
     "mien.MultiViewSuperVector": "mien.multiview:MultiViewSuperVector",
     "sklearn.GaussianMixture": "sklearn.mixture:GaussianMixture",
