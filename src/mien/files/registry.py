@@ -11,10 +11,21 @@ __all__ = ["REGISTRY", "find_class", "registered_name"]
 
 #: Name in the file -> where the class is. A name stays for ever: old files are read by it.
 REGISTRY: dict[str, str] = {
+    "mien.ClassDependenceFeatures": "mien.subspace:ClassDependenceFeatures",
+    "mien.ConstrainedClustering": "mien.subspace:ConstrainedClustering",
+    "mien.Eigenfaces": "mien.subspace:Eigenfaces",
     "mien.FisherVector": "mien.multiview:FisherVector",
+    "mien.Fisherfaces": "mien.subspace:Fisherfaces",
+    "mien.GroupStatistics": "mien.subspace:GroupStatistics",
+    "mien.KernelNullSpaceProjection": "mien.subspace:KernelNullSpaceProjection",
+    "mien.KernelRelevantComponents": "mien.subspace:KernelRelevantComponents",
     "mien.LogisticCalibration": "mien.evaluation:LogisticCalibration",
     "mien.MixturePCCA": "mien.multiview:MixturePCCA",
     "mien.MultiViewSuperVector": "mien.multiview:MultiViewSuperVector",
+    "mien.NearestNeighbourIdentifier": "mien.subspace:NearestNeighbourIdentifier",
+    "mien.NullSpaceLDA": "mien.subspace:NullSpaceLDA",
+    "mien.NullSpaceProjection": "mien.subspace:NullSpaceProjection",
+    "mien.RelevantComponents": "mien.subspace:RelevantComponents",
     "sklearn.GaussianMixture": "sklearn.mixture:GaussianMixture",
     "sklearn.KMeans": "sklearn.cluster:KMeans",
     "sklearn.LDA": "sklearn.discriminant_analysis:LinearDiscriminantAnalysis",

@@ -1,0 +1,325 @@
+"""Where groups come from: tracks in video, bursts in time, folders, tables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from mien._core.validation import NO_GROUP, check_choice, check_labels
+from mien.errors import InputError
+
+__all__ = [
+    "group_bursts",
+    "group_folders",
+    "group_table",
+    "group_tracks",
+    "pairs_in_pictures",
+]
+
+
+def _check_boxes(boxes: Any, box_format: str) -> np.ndarray:
+    """Corners (n, 4) as left, top, right, bottom."""
+    check_choice("box_format", box_format, ("xywh", "xyxy"))
+    boxes = np.asarray(boxes, dtype=np.float64)
+    if boxes.ndim != 2 or boxes.shape[1] != 4:
+        raise InputError(f"boxes must have the shape (n, 4); got {boxes.shape}")
+    if not np.all(np.isfinite(boxes)):
+        raise InputError("boxes have NaN or infinite entries")
+    if box_format == "xywh":
+        boxes = np.column_stack([boxes[:, :2], boxes[:, :2] + boxes[:, 2:]])
+    bad = np.flatnonzero((boxes[:, 2:] <= boxes[:, :2]).any(axis=1))
+    if bad.size:
+        raise InputError(
+            f"box {bad[0]} has no area ({bad.size} of {len(boxes)} have none): is box_format="
+            f"{box_format!r} right?"
+        )
+    return boxes
+
+
+def _overlap(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Intersection over union (n, m) of boxes (n, 4) and (m, 4) as corners."""
+    low = np.maximum(first[:, None, :2], second[None, :, :2])
+    high = np.minimum(first[:, None, 2:], second[None, :, 2:])
+    shared = np.prod(np.maximum(high - low, 0), axis=2)
+    areas = [np.prod(boxes[:, 2:] - boxes[:, :2], axis=1) for boxes in (first, second)]
+    return shared / (areas[0][:, None] + areas[1] - shared)
+
+
+def _motion(first: np.ndarray, second: np.ndarray) -> np.ndarray:
+    """Distance (n, m) of the boxes' centres, in mean sides of the first box."""
+    centres = [(boxes[:, :2] + boxes[:, 2:]) / 2 for boxes in (first, second)]
+    sides = np.sqrt(np.prod(first[:, 2:] - first[:, :2], axis=1))
+    return np.linalg.norm(centres[0][:, None] - centres[1], axis=2) / sides[:, None]
+
+
+def group_tracks(
+    boxes: Any,
+    frames: Any,
+    *,
+    videos: Any = None,
+    max_motion: float = 0.25,
+    min_overlap: float = 0.4,
+    max_gap: int = 1,
+    min_length: int = 2,
+    box_format: str = "xywh",
+) -> np.ndarray:
+    """Join detections over frames: a face that hardly moves is the same face.
+
+    Parameters
+    ----------
+    boxes : (n, 4)
+        One detection a row, in any order.
+    frames : (n,)
+        Number of the frame of each.
+    videos : (n,) or None
+        Name of the video of each; None where all are of one.
+    max_motion : float
+        Most that the centre may move between two detections, in sides of the box and per frame.
+    min_overlap : float
+        Least intersection over union of the two boxes.
+    max_gap : int
+        Most frames between two detections of a track: 1 wants every frame, 3 forgives two misses.
+    min_length : int
+        Shorter tracks are no groups.
+    box_format : {"xywh", "xyxy"}
+        Left, top, width, height; or left, top, right, bottom.
+
+    Returns
+    -------
+    groups : (n,)
+        Number of the track of each detection from 0, in the order in which tracks begin; -1 for
+        detections in none.
+
+    Notes
+    -----
+    Frame by frame, open tracks and detections are assigned to each other so that the sum of the
+    overlaps is largest; pairs beyond a threshold are not joined. A cut in the film moves faces
+    and so ends tracks. Two faces of one frame are never in one track.
+
+    Examples
+    --------
+    >>> from mien.subspace import group_tracks
+    >>> boxes = [[10, 10, 20, 20], [80, 10, 20, 20], [11, 10, 20, 20], [80, 11, 20, 20]]
+    >>> group_tracks(boxes, [0, 0, 1, 1]).tolist()
+    [0, 1, 0, 1]
+    """
+    corners = _check_boxes(boxes, box_format)
+    n = len(corners)
+    frames = check_labels("frames", frames, n)
+    if frames.dtype.kind == "U":
+        raise InputError("frames must be numbers, in the order of time")
+    names = np.zeros(n, dtype=int) if videos is None else check_labels("videos", videos, n)
+    track = np.full(n, NO_GROUP, dtype=np.int64)
+    n_tracks = 0
+    for name in _in_order(names):
+        rows = np.flatnonzero(names == name)
+        last: dict[int, int] = {}
+        for frame in np.unique(frames[rows]):
+            here = rows[frames[rows] == frame]
+            last = {t: row for t, row in last.items() if frame - frames[row] <= max_gap}
+            open_tracks = list(last)
+            joined = _join(
+                corners, frames, [last[t] for t in open_tracks], here, max_motion, min_overlap
+            )
+            for row in here:
+                if row in joined:
+                    track[row] = open_tracks[joined[row]]
+                else:
+                    track[row] = n_tracks
+                    n_tracks += 1
+                last[int(track[row])] = int(row)
+    return _drop_short(track, min_length)
+
+
+def _join(
+    corners: np.ndarray,
+    frames: np.ndarray,
+    before: list[int],
+    here: np.ndarray,
+    max_motion: float,
+    min_overlap: float,
+) -> dict[int, int]:
+    """Which open track (position in ``before``) each detection of this frame continues."""
+    if not before:
+        return {}
+    overlap = _overlap(corners[before], corners[here])
+    steps = frames[here][None, :] - frames[before][:, None]
+    allowed = (overlap >= min_overlap) & (
+        _motion(corners[before], corners[here]) <= max_motion * steps
+    )
+    first, second = linear_sum_assignment(np.where(allowed, overlap, 0), maximize=True)
+    return {int(here[j]): int(i) for i, j in zip(first, second, strict=True) if allowed[i, j]}
+
+
+def _in_order(labels: np.ndarray) -> np.ndarray:
+    """The different labels in the order in which they first come."""
+    names, first = np.unique(labels, return_index=True)
+    return names[np.argsort(first)]
+
+
+def _drop_short(groups: np.ndarray, min_length: int) -> np.ndarray:
+    """Groups of fewer than ``min_length`` become -1; the others are numbered from 0 again."""
+    out = np.full(len(groups), NO_GROUP, dtype=np.int64)
+    number = 0
+    for name in _in_order(groups):
+        members = groups == name
+        if name != NO_GROUP and members.sum() >= min_length:
+            out[members] = number
+            number += 1
+    return out
+
+
+def group_bursts(
+    times: Any, max_gap: float, *, cameras: Any = None, min_length: int = 2
+) -> np.ndarray:
+    """Group pictures that were taken in one go: a new burst begins after a pause.
+
+    Parameters
+    ----------
+    times : (n,)
+        Seconds, or ``datetime64``; in any order.
+    max_gap : float
+        Longest pause inside a burst, in seconds.
+    cameras : (n,) or None
+        Pictures of different cameras are never in one burst.
+    min_length : int
+        Shorter bursts are no groups.
+
+    Returns
+    -------
+    groups : (n,)
+        From 0; -1 for pictures in none. A burst is a group only where it shows one person.
+
+    Examples
+    --------
+    >>> from mien.subspace import group_bursts
+    >>> group_bursts([0.0, 0.5, 60.0, 61.0, 500.0], max_gap=2).tolist()
+    [0, 0, 1, 1, -1]
+    """
+    times = np.asarray(times)
+    if times.ndim != 1:
+        raise InputError(f"times must have one dimension; got the shape {times.shape}")
+    if times.dtype.kind == "M":
+        times = times.astype("datetime64[us]").astype(np.int64) / 1e6
+    try:
+        times = times.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError("times must be seconds or datetime64") from error
+    if not np.all(np.isfinite(times)):
+        raise InputError("times have NaN or infinite entries")
+    n = len(times)
+    names = np.zeros(n, dtype=int) if cameras is None else check_labels("cameras", cameras, n)
+    codes = np.unique(names, return_inverse=True)[1]
+    order = np.lexsort([times, codes])
+    breaks = (np.diff(times[order]) > max_gap) | (np.diff(codes[order]) != 0)
+    bursts = np.empty(n, dtype=np.int64)
+    bursts[order] = np.concatenate([[0], np.cumsum(breaks)]) if n else []
+    return _drop_short(bursts, min_length)
+
+
+def group_folders(paths: Iterable[Any], *, level: int = 1, min_length: int = 2) -> np.ndarray:
+    """Group pictures by the folder that they are in.
+
+    Parameters
+    ----------
+    paths : iterable of str or path
+        Where each picture is; nothing is read.
+    level : int
+        1 is the folder of the picture, 2 the one above it, and so on.
+    min_length : int
+        Folders with fewer pictures are no groups.
+
+    Returns
+    -------
+    groups : (n,)
+        From 0; -1 for pictures in none.
+
+    Examples
+    --------
+    >>> from mien.subspace import group_folders
+    >>> group_folders(["a/1.jpg", "a/2.jpg", "b/1.jpg"]).tolist()
+    [0, 0, -1]
+    """
+    folders = []
+    for path in paths:
+        parents = PurePath(path).parents
+        if len(parents) < level:
+            raise InputError(f"{str(path)!r} has no folder at level {level}")
+        folders.append(str(parents[level - 1]))
+    codes = np.unique(np.asarray(folders, dtype=str), return_inverse=True)[1]
+    return _drop_short(codes.astype(np.int64), min_length)
+
+
+def group_table(names: Iterable[Any], table: Mapping[str, Any]) -> np.ndarray:
+    """Group pictures by a table of name and group.
+
+    Parameters
+    ----------
+    names : iterable of str
+        The pictures, in the order of the vectors.
+    table : mapping
+        Name of a picture -> its group, any label; ``""``, ``-1`` and None mean none.
+
+    Returns
+    -------
+    groups : (n,)
+        From 0 in the order in which groups come; -1 for pictures in none or not in the table.
+        A table that names none of the pictures is refused.
+
+    Examples
+    --------
+    >>> from mien.subspace import group_table
+    >>> group_table(["1.jpg", "2.jpg", "3.jpg"], {"1.jpg": "x", "3.jpg": "x"}).tolist()
+    [0, -1, 0]
+    """
+    names = [str(name) for name in names]
+    if names and not any(name in table for name in names):
+        raise InputError(
+            f"the table names none of the {len(names)} pictures: it has "
+            f"{', '.join(repr(key) for key in list(table)[:3])} …, the pictures are "
+            f"{', '.join(map(repr, names[:3]))} …"
+        )
+    numbers: dict[str, int] = {}
+    groups = np.full(len(names), NO_GROUP, dtype=np.int64)
+    for row, name in enumerate(names):
+        label = table.get(name)
+        if label is not None and str(label).strip() not in ("", str(NO_GROUP)):
+            groups[row] = numbers.setdefault(str(label).strip(), len(numbers))
+    return groups
+
+
+def pairs_in_pictures(pictures: Any, videos: Any = None) -> np.ndarray:
+    """Pairs of faces that are two people, because they are in one picture or frame.
+
+    Parameters
+    ----------
+    pictures : (n,)
+        Picture or frame of each face.
+    videos : (n,) or None
+        Name of the video of each, where pictures are frames.
+
+    Returns
+    -------
+    pairs : (n_pairs, 2)
+        Rows of two faces, for ``cannot_link`` of :class:`ConstrainedClustering`.
+
+    Examples
+    --------
+    >>> from mien.subspace import pairs_in_pictures
+    >>> pairs_in_pictures(["a.jpg", "b.jpg", "a.jpg"]).tolist()
+    [[0, 2]]
+    """
+    pictures = check_labels("pictures", pictures)
+    keys = pictures.astype(str)
+    if videos is not None:
+        videos = check_labels("videos", videos, len(keys)).astype(str)
+        keys = np.char.add(np.char.add(videos, "\0"), keys)
+    codes = np.unique(keys, return_inverse=True)[1]
+    order = np.argsort(codes, kind="stable")
+    together = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
+    pairs = [rows[np.column_stack(np.triu_indices(len(rows), k=1))] for rows in together]
+    return np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)

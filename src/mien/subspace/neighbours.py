@@ -1,0 +1,136 @@
+"""Who is nearest: identification and retrieval in a projected space."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
+from sklearn.neighbors import NearestNeighbors
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from mien._core.validation import check_labels
+from mien.errors import InputError
+from mien.subspace._base import FLOATS
+
+__all__ = ["NearestNeighbourIdentifier", "Retrieval"]
+
+
+class Retrieval(NamedTuple):
+    """The top K of each probe: labels, scores and gallery rows (n_probes, k), best first."""
+
+    labels: np.ndarray
+    scores: np.ndarray
+    rows: np.ndarray
+
+
+class NearestNeighbourIdentifier(ClassifierMixin, BaseEstimator):
+    """Name a face after the nearest one in a gallery, retrieve the top K, or reject it.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        How many vote; ties go to the nearer.
+    metric : {"euclidean", "cosine"}
+        What near means. A score is minus the distance, or the cosine: larger is more alike.
+    n_jobs : int or None
+        For scikit-learn's neighbours, which do the search.
+
+    Attributes
+    ----------
+    classes_ : (n_classes,)
+    gallery_ : (n_gallery, n_features)
+    labels_ : (n_gallery,)
+
+    Examples
+    --------
+    >>> from mien.subspace import NearestNeighbourIdentifier
+    >>> model = NearestNeighbourIdentifier().fit([[0.0], [1.0], [9.0]], ["ann", "ann", "bob"])
+    >>> model.predict([[2.0]]).tolist()
+    ['ann']
+    >>> model.identify([[2.0], [30.0]], threshold=-5).tolist()
+    ['ann', 'unknown']
+    >>> model.retrieve([[8.0]], k=2).labels.tolist()
+    [['bob', 'ann']]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "metric": [StrOptions({"euclidean", "cosine"})],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self, n_neighbors: int = 1, *, metric: str = "euclidean", n_jobs: int | None = None
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.metric = metric
+        self.n_jobs = n_jobs
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> Self:
+        """Keep the gallery X (n_gallery, n_features) with names y (n_gallery,)."""
+        X, y = validate_data(self, X, y, dtype=FLOATS)
+        check_classification_targets(y)
+        self.gallery_ = np.array(X)
+        self.labels_ = y.copy() if y.dtype.kind in "OSU" else check_labels("y", y, len(X))
+        if self.labels_.dtype.kind == "O":
+            self.labels_ = np.asarray([str(label) for label in self.labels_])
+        self.classes_ = np.unique(self.labels_)
+        return self
+
+    def kneighbors(self, X: Any, k: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Distances and gallery rows (n_probes, k) of the nearest, nearest first."""
+        check_is_fitted(self, "gallery_")
+        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        k = self.n_neighbors if k is None else k
+        if not 1 <= k <= len(self.gallery_):
+            raise InputError(f"k must be from 1 to the gallery's {len(self.gallery_)}; got {k}")
+        search = NearestNeighbors(metric=self.metric, n_jobs=self.n_jobs).fit(self.gallery_)
+        return search.kneighbors(X, n_neighbors=k)
+
+    def retrieve(self, X: Any, k: int) -> Retrieval:
+        """The k gallery entries that are most like each row of X (n_probes, n_features)."""
+        distances, rows = self.kneighbors(X, k)
+        scores = 1 - distances if self.metric == "cosine" else -distances
+        return Retrieval(self.labels_[rows], scores, rows)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """Name (n_probes,) of the nearest, or of most of the ``n_neighbors`` nearest."""
+        check_is_fitted(self, "gallery_")
+        found = self.retrieve(X, min(self.n_neighbors, len(self.gallery_)))
+        return _vote(found.labels)
+
+    def identify(self, X: Any, threshold: float, unknown: int | str | None = None) -> np.ndarray:
+        """Names (n_probes,), and ``unknown`` for whoever scores below the threshold.
+
+        Parameters
+        ----------
+        X : (n_probes, n_features)
+        threshold : float
+            In score units: minus a distance, or a cosine. The nearest one's score counts.
+        unknown : int, str or None
+            What to say; None says ``"unknown"`` among names and -1 among numbers.
+        """
+        found = self.retrieve(X, min(self.n_neighbors, len(self.gallery_)))
+        is_text = self.labels_.dtype.kind == "U"
+        if unknown is None:
+            unknown = "unknown" if is_text else -1
+        if unknown in self.classes_:
+            raise InputError(f"{unknown!r} is a name in the gallery: choose another for unknown")
+        names = _vote(found.labels)
+        if is_text:
+            names = names.astype(np.result_type(names.dtype, np.asarray(str(unknown)).dtype))
+        names[found.scores[:, 0] < threshold] = unknown
+        return names
+
+
+def _vote(labels: np.ndarray) -> np.ndarray:
+    """Most frequent label of each row (n, k); of those as frequent the one that comes first."""
+    if labels.shape[1] == 1:
+        return labels[:, 0].copy()
+    counts = (labels[:, :, None] == labels[:, None, :]).sum(axis=2)
+    return labels[np.arange(len(labels)), counts.argmax(axis=1)]
