@@ -1,0 +1,192 @@
+"""Fusion rules against values computed by hand, and in the places where they could break."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mien.committee import FUSION_RULES, RunningFusion, agreement, decide, fuse
+from mien.errors import InputError
+
+THREE = np.array([[[0.6, 0.3, 0.1]], [[0.2, 0.5, 0.3]], [[0.5, 0.4, 0.1]]])
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ("sum", [1.3 / 3, 1.2 / 3, 0.5 / 3]),
+        ("product", np.array([0.060, 0.060, 0.003]) / 0.123),
+        ("min", np.array([0.2, 0.3, 0.1]) / 0.6),
+        ("max", np.array([0.6, 0.5, 0.3]) / 1.4),
+        ("vote", [2 / 3, 1 / 3, 0]),
+    ],
+)
+def test_rules_equal_hand_computed_values(rule: str, expected: list[float]) -> None:
+    np.testing.assert_allclose(fuse(THREE, rule), [expected], rtol=1e-12)
+
+
+def test_agree_keeps_what_k_members_choose_and_abstains_elsewhere() -> None:
+    np.testing.assert_array_equal(fuse(THREE, "agree", k=2), [[1, 0, 0]])
+    np.testing.assert_array_equal(fuse(THREE, "agree", k=3), [[0, 0, 0]])
+    np.testing.assert_allclose(fuse(THREE, "agree", k=1), [[2 / 3, 1 / 3, 0]])
+
+
+def test_weights() -> None:
+    weights = [2.0, 1.0, 1.0]
+    np.testing.assert_allclose(fuse(THREE, weights=weights), [[1.9 / 4, 1.5 / 4, 0.6 / 4]])
+    np.testing.assert_allclose(fuse(THREE, "vote", weights=[1, 3, 1]), [[0.4, 0.6, 0]])
+    # As exponents 3 w / Σw = 1.5, 0.75, 0.75.
+    unnormalised = THREE[0] ** 1.5 * THREE[1] ** 0.75 * THREE[2] ** 0.75
+    np.testing.assert_allclose(
+        fuse(THREE, "product", weights=weights), unnormalised / unnormalised.sum()
+    )
+    for rule in ("sum", "product", "vote"):
+        np.testing.assert_allclose(fuse(THREE, rule, weights=[7, 7, 7]), fuse(THREE, rule))
+
+
+def test_a_zero_vetoes_in_the_product_down_to_the_floor_only() -> None:
+    members = [[[0.0, 1.0]], [[0.9, 0.1]]]
+    odds = 0.1 / (0.9 * 1e-6)
+    fused = fuse(members, "product", floor=1e-6)
+    np.testing.assert_allclose(fused, [[1 / (1 + odds), odds / (1 + odds)]], rtol=1e-12)
+
+
+def test_members_that_exclude_everything_fall_back() -> None:
+    certain = np.array([[[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]], [[0.0, 1.0, 0.0]]])
+    np.testing.assert_allclose(fuse(certain, "min"), [[1 / 3, 2 / 3, 0]])
+    product = fuse(certain, "product", floor=1e-12)
+    np.testing.assert_allclose(product, [[1e-12, 1, 1e-24]], rtol=1e-9)
+
+
+def test_a_tied_vote_falls_back_to_the_sum() -> None:
+    members = [[[0.6, 0.4, 0.0]], [[0.1, 0.9, 0.0]]]
+    # One vote each; the sums are 0.7 and 1.3, and the whole share is split like them.
+    np.testing.assert_allclose(fuse(members, "vote"), [[0.35, 0.65, 0]])
+    np.testing.assert_allclose(fuse(members, "agree", k=1), [[0.35, 0.65, 0]])
+    five = np.eye(3)[[0, 0, 1, 1, 2]][:, None, :] * 0.7 + 0.1
+    five[3, 0] = [0.05, 0.9, 0.05]
+    # Two votes for each of the first two, one for the last: 4/5 is split like 1.85 and 2.0 (+0.3).
+    sums = five.sum(axis=0)[0]
+    expected = [0.8 * sums[0] / (sums[0] + sums[1]), 0.8 * sums[1] / (sums[0] + sums[1]), 0.2]
+    np.testing.assert_allclose(fuse(five, "vote"), [expected])
+    assert fuse(five, "vote").argmax() == 1
+
+
+def test_a_member_without_a_first_choice_splits_its_vote() -> None:
+    members = [[[0.5, 0.5, 0.0]], [[0.0, 0.2, 0.8]], [[0.1, 0.8, 0.1]]]
+    np.testing.assert_allclose(fuse(members, "vote"), [[0.5 / 3, 1.5 / 3, 1 / 3]])
+    assert fuse(members, "agree", k=2).sum() == 0
+
+
+def test_thousand_members_and_classes_do_not_underflow() -> None:
+    rng = np.random.default_rng(0)
+    members = rng.dirichlet(np.full(1000, 0.05), size=(1000, 2))
+    members[:, 0, 17] += 1e-3
+    members /= members.sum(axis=2, keepdims=True)
+    # The same in extended precision, straight from the definition.
+    logs = np.log(np.maximum(members, 1e-12).astype(np.longdouble)).sum(axis=0)
+    exact = np.exp(logs - logs.max(axis=1, keepdims=True))
+    exact /= exact.sum(axis=1, keepdims=True)
+    assert np.prod(members, axis=0).max() == 0, "the naive product must underflow here"
+    product = fuse(members, "product")
+    np.testing.assert_allclose(product, exact.astype(float), rtol=1e-9, atol=1e-300)
+    assert product[0].argmax() == 17
+    for rule in FUSION_RULES:
+        fused = fuse(members, rule, k=2 if rule == "agree" else None)
+        np.testing.assert_allclose(fused.sum(axis=1), 1, rtol=1e-12)
+        assert np.all(fused >= 0)
+
+
+@pytest.mark.parametrize("rule", ["sum", "product", "min", "max", "vote"])
+def test_fused_rows_are_posteriors_and_order_of_members_is_irrelevant(rule: str) -> None:
+    rng = np.random.default_rng(1)
+    members = rng.dirichlet(np.ones(4) * 0.2, size=(7, 50))
+    members[rng.random(members.shape) < 0.3] = 0
+    members[members.sum(axis=2) == 0] = 0.25
+    members /= members.sum(axis=2, keepdims=True)
+    fused = fuse(members, rule)
+    np.testing.assert_allclose(fused.sum(axis=1), 1, rtol=1e-12)
+    np.testing.assert_allclose(fused, fuse(members[::-1], rule), rtol=1e-9)
+    np.testing.assert_allclose(fused, fuse(list(members), rule))
+    running = RunningFusion(rule)
+    for member in members:
+        running.add(member)
+    np.testing.assert_array_equal(running.result(), fused)
+
+
+@pytest.mark.parametrize("rule", ["sum", "product", "min", "max", "vote"])
+def test_one_member_alone_and_agreeing_members(rule: str) -> None:
+    one = np.array([[0.7, 0.2, 0.1]])
+    if rule == "vote":
+        np.testing.assert_array_equal(fuse([one], rule), [[1, 0, 0]])
+        return
+    np.testing.assert_allclose(fuse([one], rule), one)
+    if rule != "product":
+        np.testing.assert_allclose(fuse([one] * 5, rule), one)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"probabilities": []}, "no member"),
+        ({"probabilities": [[[0.5, 0.4]]]}, r"sums to 0\.9"),
+        ({"probabilities": [[[1.5, -0.5]]]}, "negative"),
+        ({"probabilities": [[[np.nan, 1]]]}, "not finite"),
+        ({"probabilities": [[[1.0, 0.0]], [[1.0, 0.0, 0.0]]]}, "same n and c"),
+        ({"probabilities": [[0.5, 0.5]]}, r"\(n, c\)"),
+        ({"probabilities": THREE, "rule": "mean"}, "'sum'"),
+        ({"probabilities": THREE, "rule": "agree"}, "needs k"),
+        ({"probabilities": THREE, "rule": "agree", "k": 4}, "k = 4 members"),
+        ({"probabilities": THREE, "rule": "max", "weights": [1, 1, 1]}, "takes no weights"),
+        ({"probabilities": THREE, "weights": [1, 1]}, r"shape \(3,\)"),
+        ({"probabilities": THREE, "weights": [0, 0, 0]}, "all zero"),
+        ({"probabilities": THREE, "floor": 0.0}, "floor"),
+        ({"probabilities": "no"}, "numbers"),
+    ],
+)
+def test_bad_input_is_refused(arguments: dict, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        fuse(**arguments)
+
+
+def test_nothing_added_is_refused_and_shapes_must_agree() -> None:
+    with pytest.raises(InputError, match="no member"):
+        RunningFusion().result()
+    with pytest.raises(InputError, match="same shape"):
+        RunningFusion().add(np.ones((1, 1))).add(np.ones((2, 1)))
+
+
+def test_agreement_of_labels() -> None:
+    decisions = [[3, 7, 7, 1], [3, 9, 8, 1], [5, 9, 9, 1], [5, 2, 9, 2]]
+    assert agreement(decisions, 2).tolist() == [-1, 9, 9, 1]  # 3 and 5 tie with two votes each
+    assert agreement(decisions, 3).tolist() == [-1, -1, -1, 1]
+    assert agreement(np.array(decisions).astype(str), 3, unknown="?").tolist() == ["?"] * 3 + ["1"]
+    assert agreement([["a"], ["a longer name"]], 2).tolist() == ["unknown"]
+    unsigned = np.array([[1], [2]], dtype=np.uint8)
+    assert agreement(unsigned, 2).tolist() == [-1]
+
+
+def test_agreement_of_acceptances() -> None:
+    accepted = np.array([[True, True, False], [True, False, False], [True, True, False]])
+    assert agreement(accepted, 3).tolist() == [True, False, False]
+    assert agreement(accepted, 2).tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("k", [0, 3])
+def test_agreement_refuses_impossible_k(k: int) -> None:
+    with pytest.raises(InputError, match=r"1 … 2"):
+        agreement([[1], [1]], k)
+
+
+def test_agreement_refuses_scores() -> None:
+    with pytest.raises(InputError, match="labels or booleans"):
+        agreement([[0.5], [0.7]], 1)
+
+
+def test_decide() -> None:
+    posteriors = [[0.6, 0.4], [0.2, 0.8], [0.0, 0.0]]
+    assert decide(posteriors, ["ann", "bob"]).tolist() == ["ann", "bob", "unknown"]
+    assert decide(posteriors, [5, 3], threshold=0.7).tolist() == [-1, 3, -1]
+    assert decide(posteriors, [5, 3], threshold=0.6, unknown=99).tolist() == [5, 3, 99]
+    with pytest.raises(InputError, match="a column a class"):
+        decide(posteriors, ["ann"])
