@@ -11,6 +11,8 @@ __all__ = ["REGISTRY", "find_class", "registered_name"]
 
 #: Name in the file -> where the class is. A name stays for ever: old files are read by it.
 REGISTRY: dict[str, str] = {
+    "mien.Committee": "mien.committee:Committee",
+    "mien.RandomSamplingLDA": "mien.committee:RandomSamplingLDA",
     "mien.ClassDependenceFeatures": "mien.subspace:ClassDependenceFeatures",
     "mien.ConstrainedClustering": "mien.subspace:ConstrainedClustering",
     "mien.Eigenfaces": "mien.subspace:Eigenfaces",
