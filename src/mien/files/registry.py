@@ -11,9 +11,8 @@ __all__ = ["REGISTRY", "find_class", "registered_name"]
 
 #: Name in the file -> where the class is. A name stays for ever: old files are read by it.
 REGISTRY: dict[str, str] = {
-    "mien.Committee": "mien.committee:Committee",
-    "mien.RandomSamplingLDA": "mien.committee:RandomSamplingLDA",
     "mien.ClassDependenceFeatures": "mien.subspace:ClassDependenceFeatures",
+    "mien.Committee": "mien.committee:Committee",
     "mien.ConstrainedClustering": "mien.subspace:ConstrainedClustering",
     "mien.Eigenfaces": "mien.subspace:Eigenfaces",
     "mien.FisherVector": "mien.multiview:FisherVector",
@@ -27,6 +26,7 @@ REGISTRY: dict[str, str] = {
     "mien.NearestNeighbourIdentifier": "mien.subspace:NearestNeighbourIdentifier",
     "mien.NullSpaceLDA": "mien.subspace:NullSpaceLDA",
     "mien.NullSpaceProjection": "mien.subspace:NullSpaceProjection",
+    "mien.RandomSamplingLDA": "mien.committee:RandomSamplingLDA",
     "mien.RelevantComponents": "mien.subspace:RelevantComponents",
     "sklearn.GaussianMixture": "sklearn.mixture:GaussianMixture",
     "sklearn.KMeans": "sklearn.cluster:KMeans",
