@@ -152,8 +152,8 @@ class LFWProtocol:
         strangers = files[self.files[rows] != files]
         if strangers.size:
             raise InputError(
-                f"{strangers.size} of {files.size} files are not of LFW, such as {str(strangers[0])!r}; "
-                "they look like 'Aaron_Eckhart/Aaron_Eckhart_0001.jpg'"
+                f"{strangers.size} of {files.size} files are not of LFW, such as "
+                f"{str(strangers[0])!r}; they look like 'Aaron_Eckhart/Aaron_Eckhart_0001.jpg'"
             )
         return rows
 
