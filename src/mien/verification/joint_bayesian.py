@@ -21,7 +21,7 @@ from mien._core.validation import check_labels
 from mien.errors import InputError, NumericsWarning
 from mien.verification._em import State, WorkingStatistics, make_state, make_step
 from mien.verification.scoring import RatioScores, truncation_error
-from mien.verification.statistics import JointBayesianStatistics, _agree
+from mien.verification.statistics import JointBayesianStatistics
 
 __all__ = ["JointBayesian"]
 

@@ -11,18 +11,18 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from mien._core.validation import check_choice
 from mien.errors import InputError
 
-__all__ = ["RatioScores", "ScoreBlock", "truncation_error"]
+__all__ = ["RatioScores", "ScoreBlock", "score_coordinates", "truncation_error"]
 
 
 class ScoreBlock(NamedTuple):
-    """A piece of a score matrix: ``scores[i, j]`` is of row ``start + i`` and column ``first + j``.
+    """A piece of a score matrix, and which rows and columns it is of.
 
-    For X against itself ``first`` lets a consumer keep the half above the diagonal.
+    A stream of these is what :func:`mien.evaluation.evaluate_all_pairs` takes.
     """
 
-    start: int
-    first: int
     scores: np.ndarray
+    rows: slice
+    columns: slice
 
 
 def truncation_error(psi: np.ndarray) -> tuple[float, float]:
@@ -47,6 +47,14 @@ def truncation_error(psi: np.ndarray) -> tuple[float, float]:
         variance = 4 * (diagonal**2 + off**2)
         errors.append(float(np.sqrt(mean.sum() ** 2 + variance.sum())))
     return errors[0], errors[1]
+
+
+def score_coordinates(Z: np.ndarray, psi: np.ndarray) -> np.ndarray:
+    """Log ratios (n, n) of all pairs of points Z (n, r) whose variation is white."""
+    own = -0.5 * (Z**2) @ (psi**2 / ((1 + psi) * (1 + 2 * psi)))
+    own += 0.5 * float(np.sum(np.log1p(psi) - 0.5 * np.log1p(2 * psi)))
+    scores: np.ndarray = (Z * (psi / (1 + 2 * psi))) @ Z.T + own[:, None] + own[None, :]
+    return scores
 
 
 class RatioScores:
@@ -159,14 +167,15 @@ class RatioScores:
         Yields
         ------
         ScoreBlock
-            ``(start, first, scores)``.
+            ``(scores, rows, columns)``.
         """
         left, right = self._sides(X, Y)
         size = _check_block(block_size)
-        for start in range(0, len(left), size):
-            rows = left[start : start + size]
-            for first in range(start if Y is None else 0, len(right), size):
-                yield ScoreBlock(start, first, rows @ right[first : first + size].T)
+        for top in range(0, len(left), size):
+            rows = slice(top, min(top + size, len(left)))
+            for first in range(top if Y is None else 0, len(right), size):
+                columns = slice(first, min(first + size, len(right)))
+                yield ScoreBlock(left[rows] @ right[columns].T, rows, columns)
 
     def score_sets(self, probes: Sequence[Any], galleries: Sequence[Any]) -> np.ndarray:
         """Log ratios (n_probes, n_galleries) of sets of pictures, exact under the model.

@@ -1,0 +1,138 @@
+"""How strongly to hold to the source: held-out people decide, and doubt speaks for the source."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mien._core.logistic import balance_classes, fit_logistic
+from mien._core.progress import track
+
+__all__ = ["HeldOutPairs", "choose_strength", "hold_out_people", "pair_people", "person_losses"]
+
+# A held-out part is thinned to so many pictures: 800 make 320,000 pairs, more than enough.
+_MOST_PICTURES = 800
+
+
+@dataclass(frozen=True)
+class HeldOutPairs:
+    """Pairs of rows (n, 2), whether both show one person (n,), and the two people (n, 2)."""
+
+    rows: np.ndarray
+    same: np.ndarray
+    people: np.ndarray
+
+
+def hold_out_people(
+    people: np.ndarray, n_folds: int, rng: np.random.RandomState
+) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Train and held-out rows, with disjoint people; ``people`` (n,) are numbers from 0.
+
+    People are dealt in the order of their number of pictures, so that parts are of equal weight.
+    """
+    counts = np.bincount(people)
+    order = rng.permutation(len(counts))
+    order = order[np.argsort(-counts[order], kind="stable")]
+    fold = np.empty(len(counts), dtype=int)
+    fold[order] = np.arange(len(counts)) % n_folds
+    for part in range(n_folds):
+        held = fold[people] == part
+        yield np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def pair_people(rows: np.ndarray, people: np.ndarray, rng: np.random.RandomState) -> HeldOutPairs:
+    """All pairs of the given rows, thinned evenly over people if they are very many."""
+    if len(rows) > _MOST_PICTURES:
+        shuffled = rng.permutation(rows)
+        _, inverse = np.unique(people[shuffled], return_inverse=True)
+        order = np.argsort(inverse, kind="stable")
+        rank = np.empty(len(rows), dtype=int)
+        starts = np.concatenate([[0], np.cumsum(np.bincount(inverse))[:-1]])
+        rank[order] = np.arange(len(rows)) - np.repeat(starts, np.bincount(inverse))
+        rows = np.sort(shuffled[np.argsort(rank, kind="stable")[:_MOST_PICTURES]])
+    first, second = np.triu_indices(len(rows), k=1)
+    pairs = np.column_stack([rows[first], rows[second]])
+    who = people[pairs]
+    return HeldOutPairs(pairs, who[:, 0] == who[:, 1], who)
+
+
+def person_losses(scores: np.ndarray, pairs: HeldOutPairs, *, calibrate: bool) -> np.ndarray:
+    """Cllr in bits, person by person (n_people,): its genuine and its impostor pairs.
+
+    With ``calibrate`` the ratios go through the best straight line first: what counts is then how
+    well they tell people apart, and not their scale, which a calibration sets later.
+    """
+    if calibrate:
+        weights = balance_classes(pairs.same)
+        slope, offset = fit_logistic(scores[:, None], pairs.same, weights, ridge=1e-4)
+        scores = scores * slope[0] + offset
+    cost = np.logaddexp(0, np.where(pairs.same, -scores, scores)) / np.log(2)
+    n_people = int(pairs.people.max()) + 1
+    genuine = _mean_by(pairs.people[pairs.same, 0], cost[pairs.same], n_people)
+    apart = ~pairs.same
+    impostor = _mean_by(
+        pairs.people[apart].T.ravel(), np.concatenate([cost[apart], cost[apart]]), n_people
+    )
+    losses = np.nansum([genuine, impostor], axis=0)
+    # A person with one picture has no genuine pair: its impostor pairs count alone.
+    return np.where(np.isnan(genuine), np.nan, losses / 2)
+
+
+def _mean_by(groups: np.ndarray, values: np.ndarray, n_groups: int) -> np.ndarray:
+    counts = np.bincount(groups, minlength=n_groups)
+    sums = np.bincount(groups, weights=values, minlength=n_groups)
+    return np.where(counts > 0, sums / np.maximum(counts, 1), np.nan)
+
+
+def choose_strength(
+    losses: np.ndarray, n_errors: float = 1.0
+) -> tuple[int, np.ndarray, np.ndarray]:
+    """The strongest candidate that is not clearly worse than the best.
+
+    Parameters
+    ----------
+    losses : (n_candidates, n_people)
+        Held-out loss of each person; candidates from the strongest to the weakest.
+    n_errors : float
+        "Clearly" is by more than so many standard errors of the paired difference over people.
+
+    Returns
+    -------
+    chosen, mean (n_candidates,), standard error of the difference to the best (n_candidates,)
+    """
+    losses = losses[:, np.all(np.isfinite(losses), axis=0)]
+    mean = losses.mean(axis=1)
+    best = int(np.argmin(mean))
+    difference = losses - losses[best]
+    error = difference.std(axis=1, ddof=1) / np.sqrt(losses.shape[1])
+    good = np.flatnonzero(mean - mean[best] <= n_errors * error)
+    return int(min(good[0], best)), mean, error
+
+
+def held_out_scores(
+    X: np.ndarray,
+    people: np.ndarray,
+    n_folds: int,
+    score: Callable[[np.ndarray, HeldOutPairs], Sequence[np.ndarray]],
+    rng: np.random.RandomState,
+    description: str,
+) -> tuple[list[np.ndarray], HeldOutPairs]:
+    """Scores of every candidate on people that it did not see, over all parts.
+
+    ``score(train rows, held-out pairs)`` gives one array of scores a candidate.
+    """
+    columns: list[list[np.ndarray]] = []
+    parts: list[HeldOutPairs] = []
+    folds = list(hold_out_people(people, n_folds, rng))
+    for train, held in track(folds, description):
+        pairs = pair_people(held, people, rng)
+        columns.append(list(score(train, pairs)))
+        parts.append(pairs)
+    together = HeldOutPairs(
+        np.concatenate([p.rows for p in parts]),
+        np.concatenate([p.same for p in parts]),
+        np.concatenate([p.people for p in parts]),
+    )
+    return [np.concatenate(candidate) for candidate in zip(*columns, strict=True)], together

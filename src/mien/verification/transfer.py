@@ -1,0 +1,337 @@
+"""Joint Bayesian that starts from a foreign model and learns from a few people of one's own."""
+
+from __future__ import annotations
+
+import warnings
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import _fit_context, clone
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from mien._core.em import run_em
+from mien._core.statistics import GroupedMoments
+from mien._core.validation import check_labels
+from mien.errors import InputError, NumericsWarning
+from mien.verification._em import Prior, State, WorkingStatistics, make_step
+from mien.verification._selection import (
+    HeldOutPairs,
+    choose_strength,
+    held_out_scores,
+    person_losses,
+)
+from mien.verification.joint_bayesian import (
+    Basis,
+    JointBayesian,
+    _flat_labels,
+    _objective_offset,
+    _warn_of_floor,
+)
+from mien.verification.scoring import score_coordinates
+from mien.verification.statistics import JointBayesianStatistics, _agree
+
+__all__ = ["TransferJointBayesian"]
+
+#: Candidates of ``strength="auto"``, from the strongest to the weakest.
+CONSTANT_CANDIDATES = (99.0, 49.0, 19.0, 9.0, 4.0, 2.0, 1.0, 0.5, 0.2, 0.05)
+FADING_CANDIDATES = (10000.0, 3000.0, 1000.0, 500.0, 250.0, 120.0, 60.0, 30.0, 15.0, 7.0, 3.0, 1.0)
+# With fewer people than this none can be held out, and the source is followed.
+_FEWEST_PEOPLE = 4
+
+
+def _source_basis(source: JointBayesian) -> Basis:
+    """Working coordinates in which the source's total covariance is the identity."""
+    total = np.sqrt(1 + source.ratios_)
+    loadings = source.variation_covariance_ @ source.projection_
+    return Basis(source.projection_ / total, loadings * total)
+
+
+def _shrink_mean(source: JointBayesian, moments: GroupedMoments) -> float:
+    """Part of the way from the source's mean to the target's: positive-part James–Stein.
+
+    The mean of few people is noisy: in the source's coordinates its variance is
+    ``psi Σm²/N² + 1/N``. A shift of the domain counts only beyond what that noise explains.
+    """
+    counts, n_samples = moments.counts, moments.n_samples
+    psi = source.ratios_
+    noise = psi * float(np.sum(counts.astype(float) ** 2)) / n_samples**2 + 1 / n_samples
+    shift = source.projection_.T @ (moments.mean - source.mean_)
+    distance = float(np.sum(shift**2 / noise))
+    return 1.0 - min(1.0, max(len(psi) - 2, 0) / max(distance, 1e-300))
+
+
+class TransferJointBayesian(JointBayesian):
+    """Joint Bayesian for one's own domain, penalised by its distance from a source model.
+
+    Parameters
+    ----------
+    source : JointBayesian
+        A fitted model of a large foreign set, with the same features. Cloning this estimator
+        keeps the source as it is, fitted.
+    strength : float or "auto", default="auto"
+        The paper's lambda: each covariance is ``w`` source + ``1 − w`` target with
+        ``w = strength/(1 + strength)``. 0 forgets the source, infinity keeps it. "auto" takes the
+        strongest of its candidates whose Cllr on held-out people is not clearly worse than the
+        best; with fewer than four people it stays at the strongest.
+    weighting : {"fading", "constant"}, default="fading"
+        "constant" is the paper's: `w` does not depend on how much target data there are. With
+        "fading" `strength` counts people: the source weighs as much as that many of them, with as
+        many pictures each as people of the source have, and fades as the target's data grow.
+    centring : {"shrunken", "target", "source"}, default="shrunken"
+        Which mean is subtracted. "shrunken" goes from the source's mean towards the target's as
+        far as the shift exceeds what the few people explain (James and Stein).
+    e_step, max_iter, tol, n_components, template_tol, floor, features
+        As in :class:`JointBayesian`.
+    n_folds : int, default=5
+        Parts of the people of whom each is held out once, for "auto".
+    random_state : int, RandomState or None, default=None
+        Who is held out with whom.
+    keep_statistics : bool, default=False
+        As in :class:`JointBayesian`.
+
+    Attributes
+    ----------
+    strength_ : float
+        The strength that was used.
+    source_weights_ : tuple of float
+        The two weights w of the source, in the covariance of identity and of variation.
+    strength_path_ : dict of arrays
+        For "auto": ``strength``, ``cllr`` (on held-out people, after a straight calibration) and
+        ``standard_error`` of its difference to the best, one value a candidate. Empty otherwise.
+    mean_shrinkage_ : float
+        How far the mean went from the source's (0) to the target's (1).
+    mean_, identity_covariance_, variation_covariance_, projection_, ratios_, rank_, objective_, \
+n_iter_, n_people_, n_samples_, features_, truncation_error_
+        As in :class:`JointBayesian`.
+
+    Notes
+    -----
+    What is maximised is the marginal likelihood of the target's people less
+    :math:`\\lambda \\sum_i KL(source \\| target)` of each person's hidden variables: eq. 4 with the
+    order that gives eq. 5. The model lives in the directions that the source knows; what lies
+    outside has no prior and is left out, with a warning if it is more than a little.
+
+    With a source, people with a single picture are welcome: they tell about the sum of both
+    covariances, and the source how to divide it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mien.verification import JointBayesian
+    >>> rng = np.random.default_rng(0)
+    >>> people = np.repeat(np.arange(300), 4)
+    >>> X = rng.standard_normal((300, 4))[people] + rng.standard_normal((1200, 4))
+    >>> source = JointBayesian().fit(X[:1000], people[:1000])
+    >>> X[1000:] = X[1000:] * [1, 1, 3, 3] + 5  # another camera
+    >>> model = TransferJointBayesian(source, strength=10.0).fit(X[1000:], people[1000:])
+    >>> [round(w, 3) for w in model.source_weights_]
+    [0.167, 0.167]
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{k: v for k, v in JointBayesian._parameter_constraints.items() if k != "rank_tol"},
+        "source": [JointBayesian],
+        "strength": [Interval(Real, 0, None, closed="left"), StrOptions({"auto"})],
+        "weighting": [StrOptions({"fading", "constant"})],
+        "centring": [StrOptions({"shrunken", "target", "source"})],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        source: JointBayesian,
+        strength: float | str = "auto",
+        *,
+        weighting: str = "fading",
+        centring: str = "shrunken",
+        n_components: int | None = None,
+        e_step: str = "exact",
+        max_iter: int = 200,
+        tol: float = 1e-3,
+        template_tol: float = 0.0,
+        floor: float = 1e-4,
+        features: str | None = None,
+        n_folds: int = 5,
+        random_state: Any = None,
+        keep_statistics: bool = False,
+    ) -> None:
+        self.source = source
+        self.strength = strength
+        self.weighting = weighting
+        self.centring = centring
+        self.n_components = n_components
+        self.e_step = e_step
+        self.max_iter = max_iter
+        self.tol = tol
+        self.template_tol = template_tol
+        self.floor = floor
+        self.features = features
+        self.n_folds = n_folds
+        self.random_state = random_state
+        self.keep_statistics = keep_statistics
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Adapt the source to vectors X (n, d) of people y (n,).
+
+        Statistics and iterators of batches are taken as well, with a `strength` that is a number:
+        "auto" has to see the vectors of the people that it holds out.
+        """
+        check_is_fitted(self.source, "projection_")
+        statistics = self._collect(X, y)
+        self.strength_path_: dict[str, np.ndarray] = {}
+        if self.strength == "auto":
+            if y is None:
+                raise InputError(
+                    'strength="auto" holds people out and needs their vectors: give X and y, or a '
+                    "strength that is a number"
+                )
+            self.strength_ = self._find_strength(np.asarray(X), check_labels("y", _flat_labels(y)))
+        else:
+            self.strength_ = float(self.strength)
+        self._learn(statistics, None)
+        self._keep(statistics if self.keep_statistics else None)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None) -> Self:
+        """Add people or pictures; an automatic strength stays as the first fit found it."""
+        if not hasattr(self, "strength_"):
+            kept = self.keep_statistics
+            self.keep_statistics = True
+            try:
+                return self.fit(X, y)
+            finally:
+                self.keep_statistics = kept
+        return super().partial_fit(X, y)
+
+    def _learn(self, statistics: JointBayesianStatistics, warm: JointBayesian | None) -> None:
+        source, moments = self.source, statistics.moments
+        features = _agree(getattr(source, "features_", None), statistics.features)
+        if moments.n_features != source.n_features_in_:
+            raise InputError(
+                f"the source has {source.n_features_in_} features; got {moments.n_features}"
+            )
+        basis = _source_basis(source)
+        self._warn_of_outside(moments, basis)
+        self.mean_shrinkage_, self.mean_ = self._centre(moments)
+        state, working, result = self._adapt(moments, self.mean_, self.strength_, None)
+        _warn_of_floor(state, len(state.psi), self.floor)
+        self.source_weights_ = _weights(
+            self._strengths(self.strength_, moments.n_groups, moments.n_samples)
+        )
+        self.n_people_, self.n_samples_ = moments.n_groups, moments.n_samples
+        self.features_ = features
+        self._adopt(state, basis)
+        exact = self.e_step == "exact"
+        self.objective_ = result.objective + _objective_offset(working, basis, exact=exact)
+        self.n_iter_ = result.n_iter
+
+    def _centre(self, moments: GroupedMoments) -> tuple[float, np.ndarray]:
+        shrinkage = {"source": 0.0, "target": 1.0}.get(self.centring)
+        if shrinkage is None:
+            shrinkage = _shrink_mean(self.source, moments)
+        return shrinkage, self.source.mean_ + shrinkage * (moments.mean - self.source.mean_)
+
+    def _strengths(self, strength: float, n_people: int, n_samples: int) -> tuple[float, float]:
+        """The lambdas of identity and of variation."""
+        if self.weighting == "constant":
+            return strength, strength
+        pictures = self.source.n_samples_ / self.source.n_people_
+        return strength / n_people, strength * pictures / n_samples
+
+    def _adapt(
+        self, moments: GroupedMoments, centre: np.ndarray, strength: float, start: State | None
+    ) -> tuple[State, WorkingStatistics, Any]:
+        """EM in the source's coordinates, from the source or from a state nearer to the end."""
+        psi = self.source.ratios_
+        basis = _source_basis(self.source)
+        working = WorkingStatistics.from_moments(moments, centre, basis.whitener)
+        identity = np.maximum(psi / (1 + psi), self.floor)
+        variation = np.maximum(1 / (1 + psi), self.floor)
+        prior = Prior(
+            np.diag(identity),
+            np.diag(variation),
+            *self._strengths(strength, moments.n_groups, moments.n_samples),
+        )
+        if start is None:
+            V = np.diag(1 / np.sqrt(variation))
+            start = State(V, identity / variation, -0.5 * float(np.log(variation).sum()))
+        exact = self.e_step == "exact"
+        result = run_em(
+            make_step(working, prior, exact=exact, floor=self.floor),
+            start,
+            max_iter=self.max_iter,
+            tol=self.tol,
+            description="transfer",
+            scale=moments.n_samples,
+        )
+        return result.state, working, result
+
+    def _find_strength(self, X: np.ndarray, y: np.ndarray) -> float:
+        constant = self.weighting == "constant"
+        candidates = CONSTANT_CANDIDATES if constant else FADING_CANDIDATES
+        _, people = np.unique(y, return_inverse=True)
+        useful = int(np.count_nonzero(np.bincount(people) >= 2))
+        if useful < _FEWEST_PEOPLE:
+            return candidates[0]
+        rng = check_random_state(self.random_state)
+        n_folds = min(self.n_folds, useful // 2)
+        whitener = _source_basis(self.source).whitener
+
+        def score(train: np.ndarray, pairs: HeldOutPairs) -> list[np.ndarray]:
+            moments = GroupedMoments(X.shape[1]).update(X[train], people[train])
+            _, centre = self._centre(moments)
+            rows, inverse = np.unique(pairs.rows, return_inverse=True)
+            inverse = inverse.reshape(pairs.rows.shape)
+            Z = (X[rows] - centre) @ whitener
+            scores, state = [], None
+            for strength in candidates:
+                state, _, _ = self._adapt(moments, centre, strength, state)
+                coordinates = Z @ state.V
+                scores.append(
+                    score_coordinates(coordinates, state.psi)[inverse[:, 0], inverse[:, 1]]
+                )
+            return scores
+
+        scores, pairs = held_out_scores(X, people, n_folds, score, rng, "strength of the source")
+        losses = np.stack([person_losses(s, pairs, calibrate=True) for s in scores])
+        chosen, mean, error = choose_strength(losses)
+        self.strength_path_ = {
+            "strength": np.asarray(candidates),
+            "cllr": mean,
+            "standard_error": error,
+        }
+        return candidates[chosen]
+
+    def _warn_of_outside(self, moments: GroupedMoments, basis: Basis) -> None:
+        scatter = moments.scatter()
+        scale = np.sqrt(np.maximum(np.diag(self.source.variation_covariance_), 1e-300))
+        seen = (basis.colourer @ basis.whitener.T) @ scatter
+        seen = seen @ (basis.whitener @ basis.colourer.T)
+        varying = np.diag(self.source.variation_covariance_) > 0
+        total = np.diag(scatter)
+        outside = 1 - float(
+            np.sum(np.diag(seen)[varying] / scale[varying] ** 2)
+            / max(np.sum(total[varying] / scale[varying] ** 2), 1e-300)
+        )
+        if outside > 0.01:
+            warnings.warn(
+                f"{outside:.1%} of the target's variance lies in directions that the source never "
+                "saw and is left out; learn the source on features that cover the target",
+                NumericsWarning,
+                stacklevel=5,
+            )
+
+    def __sklearn_clone__(self) -> TransferJointBayesian:
+        params = self.get_params(deep=False)
+        source = params.pop("source")
+        return type(self)(source, **{k: clone(v, safe=False) for k, v in params.items()})
+
+
+def _weights(strengths: tuple[float, float]) -> tuple[float, float]:
+    return strengths[0] / (1 + strengths[0]), strengths[1] / (1 + strengths[1])
