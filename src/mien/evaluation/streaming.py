@@ -139,10 +139,15 @@ class ScoreHistogram:
     def _count(self, scores: np.ndarray, starts: np.ndarray | None, *, genuine: bool) -> None:
         if scores.size == 0:
             return
-        low, high, inside = self._finite_range(scores)
-        self._cover(low, high)
         if starts is None:
-            starts = np.zeros(scores.shape[0], dtype=np.int64)
+            starts, counted = np.zeros(scores.shape[0], dtype=np.int64), scores
+        else:
+            # what is not counted may be anything, also NaN
+            counted = scores[np.arange(scores.shape[1]) >= starts[:, None]]
+            if counted.size == 0:
+                return
+        low, high, inside = self._finite_range(counted)
+        self._cover(low, high)
         if self._pending + scores.size >= 2**32:
             self._flush()
         self._pending += scores.size
@@ -168,7 +173,7 @@ class ScoreHistogram:
             )
         if low >= self._low and high < self._high:
             return low, high, True
-        inside = scores[(scores >= self._low) & (scores < self._high)]
+        inside = scores[(scores >= np.float64(self._low)) & (scores < np.float64(self._high))]
         if inside.size == 0:
             return math.nan, math.nan, False
         return float(inside.min()), float(inside.max()), False
