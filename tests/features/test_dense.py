@@ -1,0 +1,124 @@
+"""Dense paired descriptors of pictures and of video, against loops and known pictures."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mien.errors import InputError
+from mien.features.dense import (
+    PairedDescriptors,
+    colour_statistics,
+    gradient_histograms,
+    lbp_histograms,
+    orientation_channels,
+    sum_cells,
+)
+from mien.features.video import motion_descriptors
+
+rng = np.random.default_rng(0)
+
+
+def test_cells_are_summed_as_by_loops() -> None:
+    channels = rng.random((20, 25, 3))
+    corners = np.array([[0, 0], [4, 13], [12, 17]])
+    found = sum_cells(channels, corners, cells=2, cell=4)
+    for corner, patch in zip(corners, found, strict=True):
+        for cell in range(4):
+            r, c = corner + 4 * np.array(divmod(cell, 2))
+            np.testing.assert_allclose(patch[cell], channels[r : r + 4, c : c + 4].sum((0, 1)))
+
+
+def test_orientations_share_their_length_between_two_bins() -> None:
+    angles = np.linspace(0, 2 * np.pi, 33)[None, :-1]
+    channels = orientation_channels(3 * np.cos(angles), 3 * np.sin(angles), 8)
+    np.testing.assert_allclose(channels.sum(axis=2), 3)
+    assert np.all((channels > 1e-12).sum(axis=2) <= 2)
+    np.testing.assert_allclose(channels[0, 4], [0, 3, 0, 0, 0, 0, 0, 0], atol=1e-12)
+
+
+def test_a_ramp_has_one_orientation() -> None:
+    ramp = np.tile(np.arange(32) / 40, (32, 1))
+    found = gradient_histograms(ramp).reshape(-1, 16, 8)
+    assert found.shape == (9, 16, 8)
+    np.testing.assert_allclose(found[:, :, 0], 0.25, atol=1e-6)
+    np.testing.assert_allclose(found[:, :, 1:], 0, atol=1e-6)
+    assert not gradient_histograms(np.full((32, 32), 0.5)).any()
+
+
+def test_histograms_are_roots_of_shares() -> None:
+    picture = rng.random((24, 40))
+    for found in (gradient_histograms(picture), lbp_histograms(picture)):
+        np.testing.assert_allclose(np.square(found).sum(axis=1), 1, rtol=1e-5)
+        assert found.dtype == np.float32
+    # A pattern knows only which neighbour is brighter.
+    np.testing.assert_array_equal(lbp_histograms(picture), lbp_histograms(picture**1.0))
+
+
+def test_colours_are_means_and_deviations() -> None:
+    red = np.zeros((16, 16, 3))
+    red[..., 0] = 1
+    found = colour_statistics(red).reshape(16, 6)
+    np.testing.assert_allclose(found[:, :3], [[0.5324, 0.8009, 0.6720]] * 16, atol=1e-3)
+    np.testing.assert_allclose(found[:, 3:], 0, atol=1e-4)
+
+
+def test_pictures_of_different_sizes_become_bags() -> None:
+    pictures = [rng.random((32, 40, 3)), rng.random((48, 32, 3))]
+    model = PairedDescriptors("gradients", "colour", n_components=8, random_state=0)
+    (X, offsets), (Y, same) = model.fit_transform(pictures)
+    assert offsets.tolist() == same.tolist() == [0, 12, 27]
+    again_X, again_Y = model.transform(pictures)
+    np.testing.assert_allclose(again_X[0], X, atol=1e-6)
+    np.testing.assert_allclose(again_Y[0], Y, atol=1e-6)
+    raw = PairedDescriptors(n_components=None).fit_transform([p.mean(2) for p in pictures])
+    assert raw[0][0].shape[1] == 128
+    assert raw[1][0].shape[1] == 236
+
+
+def test_bad_pictures_are_named() -> None:
+    grey = rng.random((2, 32, 32))
+    for model, pictures, said in [
+        (PairedDescriptors(), [], "no pictures"),
+        (PairedDescriptors(), rng.random((1, 8, 8)), "no patch of 16"),
+        (PairedDescriptors(second="colour"), grey, "picture 0 is grey"),
+        (PairedDescriptors(), np.full((1, 32, 32), np.nan), "picture 0 has NaN"),
+        (PairedDescriptors(), [np.zeros((3, 32, 32, 3))], "picture 0 must be"),
+        (PairedDescriptors(n_components=60), grey, "allows 18"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            model.fit(pictures)
+
+
+def _moving_square(direction: tuple[int, int]) -> np.ndarray:
+    texture = np.random.default_rng(1).integers(80, 255, size=(24, 24)).astype(np.uint8)
+    frames = np.zeros((20, 90, 90), dtype=np.uint8)
+    for t in range(20):
+        r, c = 30 + direction[0] * t, 30 + direction[1] * t
+        frames[t, r : r + 24, c : c + 24] = texture
+    return frames
+
+
+def test_motion_tells_directions_apart_and_shape_does_not() -> None:
+    pytest.importorskip("cv2")
+    right = motion_descriptors(_moving_square((0, 1)))
+    down = motion_descriptors(_moving_square((1, 0)))
+    assert right[0].shape[1] == 96
+    assert right[1].shape[1] == 108
+    assert len(right[0]) == len(right[1]) > 5
+    bins = [np.square(d[1]).reshape(-1, 12, 9).sum(axis=(0, 1))[:8].argmax() for d in (right, down)]
+    assert bins == [0, 2]
+    still = motion_descriptors(_moving_square((0, 0)))
+    assert still[0].shape == (0, 96)
+
+
+def test_bad_videos_are_named() -> None:
+    for frames, said in [
+        (np.zeros((20, 90, 90)), "uint8"),
+        (np.zeros((10, 90, 90), np.uint8), "10 frames are too few"),
+        (np.zeros((20, 20, 90), np.uint8), "no room"),
+    ]:
+        with pytest.raises(InputError, match=said):
+            motion_descriptors(frames)
+    with pytest.raises(InputError, match="multiple of three"):
+        motion_descriptors(np.zeros((20, 90, 90), np.uint8), length=10)
