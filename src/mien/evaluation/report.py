@@ -103,8 +103,6 @@ def _words(value: Any, decimals: int | None) -> str:
     if isinstance(value, int):
         return f"{value:,}" if abs(value) >= 10_000 else str(value)
     if isinstance(value, float):
-        if math.isinf(value):
-            return "∞" if value > 0 else "−∞"
         words = f"{value:.2e}" if decimals is None else f"{value:.{decimals}f}"
         return words.replace("-", "−")
     if isinstance(value, list | tuple):
@@ -116,7 +114,7 @@ def _words(value: Any, decimals: int | None) -> str:
         if len(entries) == 2 and all(_is_number(entry) for entry in value):
             return f"[{entries[0]}, {entries[1]}]"
         return ", ".join(entries)
-    return str(value)
+    return {"inf": "∞", "-inf": "−∞"}.get(value, str(value))
 
 
 # ---------------------------------------------------------------- parts of a report

@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -64,45 +64,31 @@ class ScoreTable:
     scores: dict[str, np.ndarray]
     people: np.ndarray | None = None
     distance: bool = False
-    ignored: list[str] = field(default_factory=list)
 
 
 # ---------------------------------------------------------------- reading
 
 
-class _Lines:
-    """Lines of a text file in UTF-8, which say how far they are."""
-
-    def __init__(self, path: Path) -> None:
-        self._file = open(path, "rb")  # noqa: SIM115 (closed by close)
-        self._path = path
-        self._number = 0
-        self._done = 0
-        self._total = os.fstat(self._file.fileno()).st_size
-
-    def __iter__(self) -> Iterator[str]:
-        for raw in self._file:
-            self._number += 1
-            if self._number == 1:
-                raw = raw.removeprefix(b"\xef\xbb\xbf")
-            self._done += len(raw)
-            if self._number % 20_000 == 0:
-                report_progress("reading scores (KiB)", self._done // 1024, self._total // 1024)
-            if b"\x00" in raw:
-                raise DataError(
-                    f"{self._path}, line {self._number}: this is not a table of text in UTF-8; "
-                    "save it as CSV (UTF-8) first"
-                )
-            try:
-                yield raw.decode("utf-8")
-            except UnicodeDecodeError as error:
-                raise DataError(
-                    f"{self._path}, line {self._number}: byte {error.start + 1} is not UTF-8; "
-                    "save the table as CSV (UTF-8)"
-                ) from error
-
-    def close(self) -> None:
-        self._file.close()
+def _decode_lines(path: Path, file: BinaryIO) -> Iterator[str]:
+    """Lines of a file as text; says how far it is, and where the text is none."""
+    total = os.fstat(file.fileno()).st_size
+    done = 0
+    for number, raw in enumerate(file, start=1):
+        done += len(raw)
+        if number % 20_000 == 0:
+            report_progress("reading scores (KiB)", done // 1024, total // 1024)
+        if b"\x00" in raw:
+            raise DataError(
+                f"{path}, line {number}: this is not a table of text in UTF-8; "
+                "save it as CSV (UTF-8) first"
+            )
+        try:
+            yield (raw.removeprefix(b"\xef\xbb\xbf") if number == 1 else raw).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise DataError(
+                f"{path}, line {number}: byte {error.start + 1} is not UTF-8; "
+                "save the table as CSV (UTF-8)"
+            ) from error
 
 
 def _pick_separator(header: str) -> str:
@@ -139,10 +125,11 @@ def _parse_numbers(texts: Sequence[str], decimal_comma: bool) -> np.ndarray | No
 class _Reader:
     """One pass over a file: rows in chunks become columns of numbers."""
 
-    def __init__(self, path: Path, same: str, scores: Sequence[str], every: bool) -> None:
+    def __init__(
+        self, path: Path, file: BinaryIO, same: str, scores: Sequence[str], every: bool
+    ) -> None:
         self.path = path
-        self._lines = _Lines(path)
-        self._text = iter(self._lines)
+        self._text = _decode_lines(path, file)
         header = next(self._text, "")
         if not header.strip():
             raise DataError(f"{path} is empty: the first line must name the columns")
@@ -216,20 +203,17 @@ class _Reader:
         truth: list[np.ndarray] = []
         people: list[np.ndarray] = []
         numbers: dict[int, list[np.ndarray]] = {column: [] for column in self.scores}
-        try:
-            for lines, rows in self._rows():
-                columns = list(zip(*rows, strict=True))
-                truth.append(self._parse_truth(lines, columns[self.same]))
-                for column in list(numbers):
-                    values = self._parse_scores(lines, columns[column], column, failures)
-                    if values is None:
-                        del numbers[column]
-                    else:
-                        numbers[column].append(values)
-                if self.people:
-                    people.append(np.array([columns[i] for i in self.people]).T)
-        finally:
-            self._lines.close()
+        for lines, rows in self._rows():
+            columns = list(zip(*rows, strict=True))
+            truth.append(self._parse_truth(lines, columns[self.same]))
+            for column in list(numbers):
+                values = self._parse_scores(lines, columns[column], column, failures)
+                if values is None:
+                    del numbers[column]
+                else:
+                    numbers[column].append(values)
+            if self.people:
+                people.append(np.array([columns[i] for i in self.people]).T)
         if not truth:
             raise DataError(f"{self.path} has a first line and no pairs below it")
         if not numbers:
@@ -312,8 +296,9 @@ def read_scores(
     if not path.exists():
         raise MissingDataError(f"{path} is not there: give the path of a table of scores")
     try:
-        reader = _Reader(path, same, scores, every)
-        truth, columns, people = reader.read(failures)
+        with open(path, "rb") as file:
+            reader = _Reader(path, file, same, scores, every)
+            truth, columns, people = reader.read(failures)
     except OSError as error:
         if isinstance(error, DataError):
             raise
@@ -335,7 +320,7 @@ def _check_people(path: Path, same: np.ndarray, people: np.ndarray) -> None:
     equal = people[:, 0] == people[:, 1]
     wrong = np.flatnonzero(equal != same)
     if wrong.size:
-        a, b = people[wrong[0]]
+        a, b = map(str, people[wrong[0]])
         says = "the same person" if same[wrong[0]] else "different people"
         raise DataError(
             f"{path}: {wrong.size} pairs contradict their people; the first, pair {wrong[0] + 1}, "

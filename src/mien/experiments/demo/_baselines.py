@@ -12,7 +12,14 @@ from sklearn.preprocessing import StandardScaler, normalize
 
 from mien._core.progress import report as report_progress
 from mien.datasets import split_pictures
-from mien.evaluation import bootstrap_mean_interval, evaluate_verification, plots, roc
+from mien.evaluation import (
+    bootstrap_mean_interval,
+    cmc,
+    evaluate_verification,
+    mate_ranks,
+    plots,
+    roc,
+)
 from mien.evaluation.report import Report
 from mien.experiments.demo._data import DemoData
 
@@ -34,18 +41,20 @@ def _make_projections(n_train: int, n_people: int) -> dict[str, Any]:
     }
 
 
-def _identify(Z: np.ndarray, people: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Whether the nearest enrolled picture of each probe is of the same person.
+def _identify(
+    Z: np.ndarray, people: np.ndarray, seed: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Find everybody by one enrolled picture each, five times over; Z (n, d) are unit vectors.
 
-    One picture of everybody is enrolled; Z (n, d) are unit vectors. Gives the hits and whose they
-    are, both (n_probes,).
+    Gives the hits at rank 1 and whose they are, both (n_probes,), and the mean CMC (n_people,).
     """
-    hits, who = [], []
+    hits, who, curves = [], [], []
     for enrolled, probes in split_pictures(people, 1, n_splits=5, random_state=seed):
-        nearest = np.argmax(Z[probes] @ Z[enrolled].T, axis=1)
-        hits.append(people[enrolled][nearest] == people[probes])
+        scores = Z[probes] @ Z[enrolled].T
+        hits.append(mate_ranks(scores, people[probes], people[enrolled]) == 1)
         who.append(people[probes])
-    return np.concatenate(hits), np.concatenate(who)
+        curves.append(cmc(scores, people[probes], people[enrolled]))
+    return np.concatenate(hits), np.concatenate(who), np.mean(curves, axis=0)
 
 
 def compare_baselines(data: DemoData, report: Report) -> None:
@@ -59,11 +68,11 @@ def compare_baselines(data: DemoData, report: Report) -> None:
     rng = np.random.default_rng(data.random_state)
     some = ~same & (rng.random(same.size) < _PAIRS_TO_RESAMPLE / np.count_nonzero(~same))
     ids = (people[first[same]], np.column_stack([people[first[some]], people[second[some]]]))
-    rows, curves = [], {}
+    rows, curves, ranks = [], {}, {}
     projections = _make_projections(len(X), data.train.n_people)
     for done, (name, projection) in enumerate(projections.items(), start=1):
         Z = normalize(projection.fit(X, y).transform(test))
-        hits, who = _identify(Z, people, data.random_state)
+        hits, who, ranks[name] = _identify(Z, people, data.random_state)
         interval = bootstrap_mean_interval(
             hits, who, n_bootstrap=500, random_state=data.random_state
         )
@@ -99,4 +108,8 @@ def compare_baselines(data: DemoData, report: Report) -> None:
         plots.plot_roc(curves, title="Verification of people never seen"),
         "Genuine pairs accepted, over impostor pairs accepted (logarithmic): all pairs of the "
         "test pictures.",
+    )
+    report.figure(
+        plots.plot_cmc({name: rates[:20] for name, rates in ranks.items()}, title="Search"),
+        "How often the right person is among the first so many of the ranked list.",
     )

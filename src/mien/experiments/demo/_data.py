@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from mien.datasets import FaceSet, load_faces, load_lfw, split_people
+from mien.datasets import FaceSet, load_faces, load_lfw, make_faces, split_people
 from mien.errors import NotEnoughDataError
 
 __all__ = ["DemoData", "load_demo_data"]
@@ -87,8 +87,6 @@ def load_demo_data(
     """
     rendered = data == "rendered"
     if rendered:
-        from mien.datasets.rendered import make_faces
-
         faces = make_faces(n_people, n_per_person, _SIZE, random_state=random_state)
         name = f"{n_people} rendered people who do not exist, {n_per_person} pictures each"
     else:

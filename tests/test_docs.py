@@ -1,0 +1,98 @@
+"""The pages name everything that is public, and only commands that exist."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+import typer.main
+
+import mien
+from mien.cli._app import app
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+ROOMS = [name for name in mien._ROOMS]
+
+
+def _listed(page: Path) -> set[str]:
+    """The names in the autosummary lists of a page, without their modules."""
+    names: set[str] = set()
+    inside = False
+    for line in page.read_text(encoding="utf-8").splitlines():
+        if line.strip().startswith(".. "):
+            inside = line.strip().startswith(".. autosummary::")
+        elif inside and re.fullmatch(r"\s+[\w.]+", line):
+            names.add(line.strip().rsplit(".", 1)[-1])
+    return names
+
+
+@pytest.mark.parametrize("room", ROOMS)
+def test_every_public_name_has_its_page(room: str) -> None:
+    page = ROOT / "docs" / "api" / f"{room}.md"
+    assert page.exists(), f"docs/api/{room}.md is missing"
+    names = set(importlib.import_module(f"mien.{room}").__all__)
+    missing = sorted(names - _listed(page))
+    assert missing == [], f"not in docs/api/{room}.md: {', '.join(missing)}"
+
+
+@pytest.mark.parametrize("module", ["report", "plots"])
+def test_reports_and_plots_have_their_page(module: str) -> None:
+    names = set(importlib.import_module(f"mien.evaluation.{module}").__all__)
+    assert names <= _listed(ROOT / "docs" / "api" / "reports.md")
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "api").glob("*.md")), ids=lambda p: p.name)
+def test_pages_list_nothing_that_is_not_there(page: Path) -> None:
+    """A name on a page is one of the room's, or of one of its public modules."""
+    modules = re.findall(
+        r"^\s*\.\. (?:currentmodule|automodule|module):: (\S+)",
+        page.read_text(encoding="utf-8"),
+        flags=re.MULTILINE,
+    )
+    known = {name for module in modules for name in dir(importlib.import_module(module))}
+    assert _listed(page) <= known
+
+
+def _commands(page: Path) -> list[list[str]]:
+    """Commands in the blocks of a page: lines that begin with mien or make."""
+    found = []
+    blocks = re.findall(
+        r"^```(?:\w*)\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    for block in blocks:
+        for line in block.replace("\\\n", " ").splitlines():
+            line = line.strip().removeprefix("$ ").removeprefix(".venv/bin/")
+            if line.startswith(("mien ", "make ")):
+                found.append(shlex.split(line, comments=True))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_on_the_pages_exist(page: Path) -> None:
+    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    for words in _commands(page):
+        if words[0] == "make":
+            assert {word for word in words[1:] if "=" not in word} <= targets, words
+            continue
+        command = typer.main.get_command(app)
+        rest = words[1:]
+        while hasattr(command, "commands") and rest and not rest[0].startswith("-"):
+            assert rest[0] in command.commands, f"{page.name}: {' '.join(words)}"
+            command, rest = command.commands[rest[0]], rest[1:]
+        options = {option for parameter in command.params for option in parameter.opts}
+        used = {word.partition("=")[0] for word in rest if word.startswith("--")}
+        assert used <= options | {"--help"}, f"{page.name}: {' '.join(words)}"
+
+
+def test_links_between_pages_lead_somewhere() -> None:
+    for page in [*PAGES, *sorted((ROOT / "docs" / "api").glob("*.md"))]:
+        text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for target in re.findall(r"\]\(([^)\s]+)\)", text):
+            if target.startswith(("http:", "https:", "#", "mailto:")):
+                continue
+            place = (page.parent / target.partition("#")[0]).resolve()
+            assert place.exists(), f"{page.relative_to(ROOT)} links to {target}"
