@@ -15,7 +15,9 @@ from mien.cli._app import app
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-ROOMS = [name for name in mien._ROOMS]
+ROOMS = [
+    name for name in mien.__all__ if (ROOT / "src" / "mien" / name).is_dir() or name == "errors"
+]
 
 
 def _listed(page: Path) -> set[str]:
