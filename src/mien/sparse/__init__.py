@@ -1,3 +1,7 @@
-"""Sparse codes and the dictionaries that make them."""
+"""Sparse codes and the dictionaries that they are made of."""
 
-__all__: list[str] = []
+from mien.sparse.ksvd import KSVD
+from mien.sparse.omp import orthogonal_matching_pursuit
+from mien.sparse.weighted import WeightedKSVD
+
+__all__ = ["KSVD", "WeightedKSVD", "orthogonal_matching_pursuit"]

@@ -1,0 +1,85 @@
+"""The state of a training on disk: arrays and JSON in one file, replaced at once, no pickle."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mien.errors import InputError, ModelDamagedError
+
+__all__ = ["TrainingState", "read_state", "write_state"]
+
+
+@dataclass
+class TrainingState:
+    """Where a training stands: atoms (n_atoms, d), iterations done, and the seed of its draws."""
+
+    atoms: np.ndarray
+    seed: int
+    iteration: int
+    objective: list[float]
+    n_replaced: int
+
+
+def write_state(
+    path: str | os.PathLike[str], state: TrainingState, identity: dict[str, Any]
+) -> None:
+    """Write the state beside the file and put it in its place in one step."""
+    path = Path(path)
+    header = {
+        "identity": identity,
+        "seed": state.seed,
+        "iteration": state.iteration,
+        "objective": state.objective,
+        "n_replaced": state.n_replaced,
+    }
+    partial = path.with_name(path.name + ".partial")
+    with open(partial, "wb") as file:
+        np.savez(file, atoms=state.atoms, header=np.array(json.dumps(header)))
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(partial, path)
+
+
+def read_state(path: str | os.PathLike[str], identity: dict[str, Any]) -> TrainingState | None:
+    """The state in a file, None where there is no file.
+
+    Raises
+    ------
+    InputError
+        The file belongs to a training with other parameters or other data.
+    ModelDamagedError
+        The file cannot be read.
+    """
+    path = Path(path)
+    if not path.exists():
+        return None
+    try:
+        with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
+            header = json.loads(str(file["header"]))
+            atoms = file["atoms"]
+        found = header["identity"]
+        state = TrainingState(
+            atoms,
+            int(header["seed"]),
+            int(header["iteration"]),
+            [float(value) for value in header["objective"]],
+            int(header["n_replaced"]),
+        )
+    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+        raise ModelDamagedError(f"the checkpoint {path} cannot be read: {error}") from error
+    if found != identity:
+        different = sorted(
+            k for k in identity.keys() | found.keys() if identity.get(k) != found.get(k)
+        )
+        raise InputError(
+            f"the checkpoint {path} is of another training: {', '.join(different)} differ; "
+            "delete it to start anew, or name another file"
+        )
+    return state

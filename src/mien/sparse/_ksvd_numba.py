@@ -1,0 +1,117 @@
+# mypy: disallow-untyped-defs=False
+"""Compiled parts of K-SVD: the residual of sparse codes, and a sweep over the atoms.
+
+An atom is updated from the rows of the residual that use it. Many rows are shared out among the
+threads in chunks of fixed size, so that the sums do not depend on how many threads there are.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit, prange
+
+FAST = {"reassoc", "contract", "nsz"}
+CHUNK = 128
+
+
+@njit(parallel=True, cache=True, fastmath={"contract"})
+def residual(X, pointers, indices, values, atoms, out):
+    """X (n, d) less its codes times the atoms (n_atoms, d), into out (n, d)."""
+    for i in prange(X.shape[0]):
+        row = out[i]
+        row[:] = X[i]
+        for t in range(pointers[i], pointers[i + 1]):
+            atom = atoms[indices[t]]
+            value = values[t]
+            for j in range(row.size):
+                row[j] -= value * atom[j]
+
+
+@njit(fastmath=FAST)
+def _dot(a, b):
+    total = a.dtype.type(0)
+    for j in range(a.size):
+        total += a[j] * b[j]
+    return total
+
+
+@njit(fastmath=FAST)
+def _gather(R, rows, coefficients, out):
+    """Sum of the rows times their coefficients."""
+    out[:] = 0
+    for t in range(rows.size):
+        row = R[rows[t]]
+        value = coefficients[t]
+        for j in range(out.size):
+            out[j] += value * row[j]
+
+
+@njit(fastmath=FAST)
+def _scatter(R, rows, coefficients, old, new, overlap, square):
+    """New coefficients for the new atom, and the residual that goes with them."""
+    for t in range(rows.size):
+        row = R[rows[t]]
+        before = coefficients[t]
+        after = (_dot(row, new) + before * overlap) / square
+        for j in range(new.size):
+            row[j] += before * old[j] - after * new[j]
+        coefficients[t] = after
+
+
+@njit(fastmath=FAST)
+def _finish(direction, old, square, bound):
+    """The new atom in place of its direction: unit length, then no entry above the bound."""
+    for j in range(old.size):
+        direction[j] += square * old[j]
+    length = math.sqrt(_dot(direction, direction))
+    if length == 0:
+        return False
+    largest = direction.dtype.type(0)
+    for j in range(direction.size):
+        direction[j] /= length
+        largest = max(largest, abs(direction[j]))
+    if bound > 0 and largest > bound:
+        for j in range(direction.size):
+            direction[j] *= bound / largest
+    return True
+
+
+@njit(parallel=True, cache=True)
+def sweep(R, pointers, rows, coefficients, atoms, bound):
+    """One power step for each atom and its coefficients, in turn; all arrays are updated."""
+    d = R.shape[1]
+    n_atoms = atoms.shape[0]
+    old = np.empty(d, R.dtype)
+    for k in range(n_atoms):
+        low = pointers[k]
+        high = pointers[k + 1]
+        if high == low:
+            continue
+        chunks = (high - low + CHUNK - 1) // CHUNK
+        partial = np.empty((chunks, d), R.dtype)
+        if chunks == 1:
+            _gather(R, rows[low:high], coefficients[low:high], partial[0])
+        else:
+            for chunk in prange(chunks):
+                a = low + chunk * CHUNK
+                b = min(high, a + CHUNK)
+                _gather(R, rows[a:b], coefficients[a:b], partial[chunk])
+            for chunk in range(1, chunks):
+                partial[0] += partial[chunk]
+        new = partial[0]
+        old[:] = atoms[k]
+        square = _dot(coefficients[low:high], coefficients[low:high])
+        if not _finish(new, old, square, bound):
+            continue
+        overlap = _dot(old, new)
+        length = _dot(new, new)
+        if chunks == 1:
+            _scatter(R, rows[low:high], coefficients[low:high], old, new, overlap, length)
+        else:
+            for chunk in prange(chunks):
+                a = low + chunk * CHUNK
+                b = min(high, a + CHUNK)
+                _scatter(R, rows[a:b], coefficients[a:b], old, new, overlap, length)
+        atoms[k] = new

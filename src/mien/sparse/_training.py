@@ -1,0 +1,130 @@
+"""The rounds of K-SVD: code, update the atoms, replace idle ones, write down where we stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from mien._core.progress import report
+from mien.sparse._atoms import bound_rows, find_idle, replace_atoms, unit_rows
+from mien.sparse._checkpoint import TrainingState
+from mien.sparse._updates import UPDATES, CodeStatistics, residual
+from mien.sparse.omp import pursue
+
+__all__ = [
+    "MAX_SEED",
+    "Round",
+    "Settings",
+    "Step",
+    "run_rounds",
+    "step_in_batches",
+    "step_in_memory",
+]
+
+MAX_SEED = 2**31 - 1
+# Samples that are kept as a reserve for idle atoms in a pass over batches.
+_RESERVE = 256
+
+
+class Settings(NamedTuple):
+    """What a round needs to know."""
+
+    n_nonzero: int
+    tol: float | None
+    update: str
+    bound: float
+    max_coherence: float
+
+
+class Round(NamedTuple):
+    """What a round gives: atoms, mean squared residual, use of each atom, worst samples."""
+
+    atoms: np.ndarray
+    objective: float
+    usage: np.ndarray
+    worst: np.ndarray
+
+
+Step = Callable[[np.ndarray, np.ndarray], Round]
+
+
+def step_in_memory(X: np.ndarray, settings: Settings) -> Step:
+    """A round on data X (n, d) in memory, with their residual beside them."""
+
+    def step(atoms: np.ndarray, gram: np.ndarray) -> Round:
+        known = gram if settings.bound == 0 else None
+        codes, _ = pursue(X, atoms, n_nonzero=settings.n_nonzero, tol=settings.tol, gram=known)
+        R = residual(X, codes, atoms)
+        columns = codes.tocsc()
+        atoms = atoms.copy()
+        UPDATES[settings.update](R, columns, atoms, settings.bound)
+        left = np.einsum("ij,ij->i", R, R)
+        worst = X[np.argsort(-left, kind="stable")[: len(atoms)]]
+        objective = float(np.mean(left, dtype=np.float64))
+        return Round(atoms, objective, np.diff(columns.indptr), worst)
+
+    return step
+
+
+def step_in_batches(
+    stream: Callable[[], Iterator[np.ndarray]], settings: Settings, n_samples: int | None
+) -> Step:
+    """A round on a stream of batches (n_i, d), of which only sums are kept."""
+
+    def step(atoms: np.ndarray, gram: np.ndarray) -> Round:
+        known = gram if settings.bound == 0 else None
+        sums = CodeStatistics(atoms.shape[0], atoms.shape[1], atoms.dtype)
+        worst, worst_left = np.zeros((0, atoms.shape[1]), atoms.dtype), np.zeros(0)
+        for batch in stream():
+            codes, left = pursue(
+                batch, atoms, n_nonzero=settings.n_nonzero, tol=settings.tol, gram=known
+            )
+            sums.update(codes, batch)
+            candidates = np.argsort(-left, kind="stable")[:_RESERVE]
+            worst_left = np.concatenate([worst_left, left[candidates]])
+            order = np.argsort(-worst_left, kind="stable")[:_RESERVE]
+            worst = np.concatenate([worst, batch[candidates]])[order]
+            worst_left = worst_left[order]
+            report("pass over the data", int(sums.n_samples), n_samples)
+        swept = sums.sweep(atoms)
+        new = bound_rows(unit_rows(swept, atoms), settings.bound)
+        return Round(new, sums.objective(swept), sums.codes.diagonal(), worst)
+
+    return step
+
+
+def run_rounds(
+    state: TrainingState,
+    step: Step,
+    settings: Settings,
+    *,
+    max_iter: int,
+    min_improvement: float,
+    after: Callable[[TrainingState], bool],
+) -> bool:
+    """Repeat the step from the state on, which is updated; False if it still improves.
+
+    ``after(state)`` is called at the end of every round; True stops.
+    """
+    gram = state.atoms @ state.atoms.T
+    while state.iteration < max_iter:
+        atoms, objective, usage, worst = step(state.atoms, gram)
+        gram = atoms @ atoms.T
+        idle = find_idle(atoms, usage, settings.max_coherence, gram)
+        if idle.size and state.iteration + 1 < max_iter:
+            rng = np.random.RandomState((state.seed + state.iteration) % MAX_SEED)
+            state.n_replaced += replace_atoms(atoms, idle, worst, rng)
+            gram = atoms @ atoms.T
+        state.atoms = atoms
+        state.iteration += 1
+        state.objective.append(objective)
+        report("K-SVD", state.iteration, max_iter)
+        if after(state):
+            return True
+        if state.iteration > 1:
+            before, now = state.objective[-2:]
+            if min_improvement > 0 and before - now <= min_improvement * before:
+                return True
+    return min_improvement == 0

@@ -1,0 +1,236 @@
+"""Orthogonal matching pursuit of many signals at once, sparse codes out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import solve_triangular
+from sklearn.utils.validation import check_array
+
+from mien._core.jit import load_kernels
+from mien._core.progress import report
+from mien._core.validation import check_at_least_one_of
+from mien.errors import InputError
+
+__all__ = ["orthogonal_matching_pursuit"]
+
+# Bytes of correlations X·Dᵀ that are held at a time.
+_BLOCK_BYTES = 1 << 26
+
+
+def _pursue_numpy(
+    alpha: np.ndarray,
+    energy: np.ndarray,
+    gram: np.ndarray,
+    stops: tuple[float, float, float],
+    n_nonzero: int,
+) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
+    """Atoms, coefficients and remaining energy of each signal: the twin of the compiled kernel.
+
+    Parameters
+    ----------
+    alpha : (n, n_atoms)
+        Correlations of the signals with atoms of length one.
+    energy : (n,)
+        Squared lengths of the signals.
+    gram : (n_atoms, n_atoms)
+        Inner products of the atoms.
+    stops : (tol, floor, rank_tol)
+        Energy to stop at, smallest correlation relative to the signal, smallest pivot.
+    n_nonzero : int
+        Most atoms a signal may use.
+    """
+    tol, floor, rank_tol = stops
+    supports, coefficients, remaining = [], [], energy.copy()
+    for i in range(len(alpha)):
+        correlation = alpha[i].copy()
+        smallest = floor * np.sqrt(energy[i])
+        chosen: list[int] = []
+        directions = np.empty((n_nonzero, gram.shape[0]), alpha.dtype)
+        factor = np.zeros((n_nonzero, n_nonzero), alpha.dtype)
+        c = np.empty(n_nonzero, alpha.dtype)
+        while len(chosen) < n_nonzero and remaining[i] > tol:
+            k = len(chosen)
+            atom = int(np.argmax(np.abs(correlation)))
+            if not abs(correlation[atom]) > smallest:
+                break
+            row = directions[:k, atom]
+            pivot = gram[atom, atom] - row @ row
+            if atom in chosen or pivot <= rank_tol:
+                correlation[atom] = 0
+                continue
+            factor[k, :k], factor[k, k] = row, np.sqrt(pivot)
+            c[k] = correlation[atom] / factor[k, k]
+            chosen.append(atom)
+            directions[k] = (gram[atom] - row @ directions[:k]) / factor[k, k]
+            correlation -= c[k] * directions[k]
+            remaining[i] -= c[k] ** 2
+        k = len(chosen)
+        order = np.argsort(chosen)
+        supports.append(np.asarray(chosen, dtype=np.int32)[order])
+        solved = solve_triangular(factor[:k, :k], c[:k], trans="T", lower=True) if k else c[:0]
+        coefficients.append(solved[order])
+    return supports, coefficients, remaining
+
+
+def _pursue_block(
+    alpha: np.ndarray,
+    energy: np.ndarray,
+    gram: np.ndarray,
+    stops: tuple[float, float, float],
+    n_nonzero: int,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Atoms and coefficients of all signals in a row, how many each has, and what is left."""
+    kernels = load_kernels("mien.sparse._omp_numba")
+    if kernels is None:
+        supports, coefficients, left = _pursue_numpy(alpha, energy, gram, stops, n_nonzero)
+        counts = np.asarray([len(support) for support in supports])
+        return np.concatenate(supports), np.concatenate(coefficients), counts, left
+    n, dtype = len(alpha), alpha.dtype
+    integer = np.dtype(f"i{dtype.itemsize}")
+    indices = np.empty((n, n_nonzero), np.int32)
+    values = np.empty((n, n_nonzero), dtype)
+    counts = np.empty(n, np.int64)
+    left = np.empty(n, dtype)
+    kernels.pursue_all(
+        alpha,
+        alpha.view(integer),
+        integer.type(np.iinfo(integer).max),
+        energy,
+        gram,
+        tuple(dtype.type(stop) for stop in stops),
+        indices,
+        values,
+        counts,
+        left,
+    )
+    if np.all(counts == n_nonzero):
+        return indices.ravel(), values.ravel(), counts, left
+    used = np.arange(n_nonzero) < counts[:, None]
+    return indices[used], values[used], counts, left
+
+
+def pursue(
+    X: np.ndarray,
+    dictionary: np.ndarray,
+    *,
+    n_nonzero: int,
+    tol: float | None,
+    gram: np.ndarray | None = None,
+) -> tuple[sparse.csr_matrix, np.ndarray]:
+    """Codes (n, n_atoms) and remaining energy (n,) of checked arrays of one floating type.
+
+    ``gram`` is the Gram matrix of the dictionary; with it the atoms must have length one.
+    """
+    n, n_atoms = len(X), len(dictionary)
+    lengths = None
+    if gram is None:
+        dictionary, lengths, gram = _normalise(dictionary)
+    eps = float(np.finfo(X.dtype).eps)
+    stops = (0.0 if tol is None else float(tol), 16 * eps, np.sqrt(eps) * 0.03)
+    rows = max(1, _BLOCK_BYTES // (n_atoms * X.itemsize))
+    parts = []
+    for low in range(0, n, rows):
+        block = X[low : low + rows]
+        energy = np.einsum("ij,ij->i", block, block)
+        parts.append(_pursue_block(block @ dictionary.T, energy, gram, stops, n_nonzero))
+        if n > rows:
+            report("sparse coding", min(low + rows, n), n)
+    indices, values, counts, left = (np.concatenate(part) for part in zip(*parts, strict=True))
+    if lengths is not None:
+        values /= lengths[indices]
+    pointers = np.concatenate([[0], np.cumsum(counts)])
+    if pointers[-1] < np.iinfo(np.int32).max:
+        pointers = pointers.astype(np.int32)
+    codes = sparse.csr_matrix((values, indices, pointers), shape=(n, n_atoms), copy=False)
+    codes.has_sorted_indices = True
+    return codes, np.maximum(left, 0)
+
+
+def _normalise(dictionary: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Atoms of length one, their lengths, and their Gram matrix; zero atoms stay zero."""
+    lengths = np.sqrt(np.einsum("ij,ij->i", dictionary, dictionary))
+    lengths = np.where(lengths > 0, lengths, 1).astype(dictionary.dtype)
+    if np.any(np.abs(lengths - 1) > 4 * np.finfo(dictionary.dtype).eps):
+        dictionary = dictionary / lengths[:, None]
+    return dictionary, lengths, dictionary @ dictionary.T
+
+
+def orthogonal_matching_pursuit(
+    X: Any,
+    dictionary: Any,
+    *,
+    n_nonzero: int | None = None,
+    tol: float | None = None,
+    return_energy: bool = False,
+) -> sparse.csr_matrix | tuple[sparse.csr_matrix, np.ndarray]:
+    """Write each signal as a combination of few atoms, chosen greedily.
+
+    Each step takes the atom most correlated with what is left and solves for all coefficients
+    again. The signals are coded in parallel from one product X·Dᵀ and the Gram matrix.
+
+    Parameters
+    ----------
+    X : (n, d)
+        Signals. float32 and float64 are kept.
+    dictionary : (n_atoms, d)
+        Atoms of any length: they are compared as if they had length one, and the coefficients
+        are for the atoms as given. Zero atoms are never used.
+    n_nonzero : int or None
+        Most atoms a signal may use; None with ``tol`` allows min(d, n_atoms).
+    tol : float or None
+        Stop a signal when its squared residual is at or below this. Both rules may be given:
+        whichever holds first stops.
+    return_energy : bool
+        Also return the squared residual (n,) of each signal.
+
+    Returns
+    -------
+    codes : csr_matrix (n, n_atoms)
+        X ≈ codes @ dictionary, indices sorted.
+    energy : (n,)
+        Only with ``return_energy``.
+
+    See Also
+    --------
+    KSVD : learns the dictionary.
+
+    Notes
+    -----
+    Equal to scikit-learn's ``orthogonal_mp`` for atoms of length one. An atom is never taken
+    twice, one that lies in the span of those taken (a duplicate) is passed over, and a signal
+    that is explained stops early, so codes may have fewer entries than ``n_nonzero``. The energy
+    is ‖x‖² less the squares explained, so it carries a rounding error relative to ‖x‖².
+
+    References
+    ----------
+    R. Rubinstein, M. Zibulevsky and M. Elad, "Efficient implementation of the K-SVD algorithm
+    using batch orthogonal matching pursuit", 2008.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mien.sparse import orthogonal_matching_pursuit
+    >>> dictionary = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
+    >>> codes = orthogonal_matching_pursuit([[3.0, 0.1, -2.0]], dictionary, n_nonzero=2)
+    >>> codes.toarray()
+    array([[ 3.,  0., -2.]])
+    """
+    check_at_least_one_of(n_nonzero=n_nonzero, tol=tol)
+    X = check_array(X, dtype=[np.float64, np.float32], order="C")
+    dictionary = check_array(dictionary, dtype=X.dtype, order="C")
+    if X.shape[1] != dictionary.shape[1]:
+        raise InputError(
+            f"signals of {X.shape[1]} numbers cannot be coded by atoms of {dictionary.shape[1]}"
+        )
+    most = min(dictionary.shape)
+    if n_nonzero is not None and not 1 <= n_nonzero <= len(dictionary):
+        raise InputError(
+            f"n_nonzero must be between 1 and the {len(dictionary)} atoms; got {n_nonzero}"
+        )
+    if tol is not None and not tol >= 0:
+        raise InputError(f"tol must not be negative; got {tol}")
+    codes, energy = pursue(X, dictionary, n_nonzero=min(n_nonzero or most, most), tol=tol)
+    return (codes, energy) if return_energy else codes
