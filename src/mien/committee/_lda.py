@@ -9,6 +9,8 @@ from mien.errors import InputError
 
 __all__ = ["check_some_variation", "discriminants", "group_means", "posteriors"]
 
+_NO_VARIATION = 1e-20  # of the variance between people: what rounding leaves
+
 
 def group_means(X: np.ndarray, codes: np.ndarray, n_groups: int) -> np.ndarray:
     """Mean (n_groups, d) of the rows of each group; every group has a row."""
@@ -53,8 +55,17 @@ def discriminants(
     within = residuals.T @ residuals / (weights.sum() - len(totals))
     spread = means - totals @ means / totals.sum()
     between = (spread * totals[:, None]).T @ spread / totals.sum()
-    V = simultaneous_diagonalisation(within, between).V[:, :n_discriminants]
-    return np.pad(V, ((0, 0), (0, n_discriminants - V.shape[1])))
+    variances = np.diag(within)
+    if variances.sum() <= _NO_VARIATION * np.trace(between):
+        raise InputError(
+            "every picture equals its person's mean, so nothing says how pictures of one person "
+            "vary; leave out copies, and give pictures that differ"
+        )
+    # Eigenfaces differ by orders of magnitude: only in units of their own is a rank meaningful.
+    scale = np.sqrt(np.where(variances > 0, variances, 1))
+    units = np.outer(scale, scale)
+    V = simultaneous_diagonalisation(within / units, between / units).V[:, :n_discriminants]
+    return np.pad(V / scale[:, None], ((0, 0), (0, n_discriminants - V.shape[1])))
 
 
 def posteriors(Z: np.ndarray, means: np.ndarray, log_prior: np.ndarray) -> np.ndarray:

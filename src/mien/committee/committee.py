@@ -204,7 +204,8 @@ class Committee(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """Likeliest class (n,) of each row."""
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
+        best = self.predict_proba(X).argmax(axis=1)
+        return self.classes_[best]
 
     def member_proba(self, X: Any) -> np.ndarray:
         """Posteriors (T, n, c) of every member."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import ceil
 from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -274,7 +275,7 @@ class RandomSamplingLDA(
                 "use sampling='subspace'"
             )
         most = min(pictures - people, n_eigenfaces)
-        n_fixed, n_random = self._default_sizes(most)
+        n_fixed, n_random = self._default_sizes(pictures - people, n_eigenfaces)
         if n_fixed + n_random > most or n_fixed + n_random < 1:
             raise InputError(
                 f"n_fixed + n_random = {n_fixed} + {n_random} must be 1 … {most}: there are "
@@ -292,14 +293,17 @@ class RandomSamplingLDA(
             )
         return _Sizes(n_fixed, n_random, wanted)
 
-    def _default_sizes(self, most: int) -> tuple[int, int]:
-        total = min(max(1, round(0.55 * most)), _MOST_EIGENFACES)
+    def _default_sizes(self, freedom: int, n_eigenfaces: int) -> tuple[int, int]:
+        """Choose M0 and M1 where they are None; see the class's Notes."""
         if self.n_fixed is not None and self.n_random is not None:
             return self.n_fixed, self.n_random
+        total = min(round(0.55 * freedom), ceil(0.75 * n_eigenfaces), _MOST_EIGENFACES)
+        total = max(total, 1)
+        if self.n_fixed is not None:
+            return self.n_fixed, max(total - self.n_fixed, 0)
         if self.n_random is not None:
-            return min(max(most - self.n_random, 0), (total + 2) // 3), self.n_random
-        n_fixed = (total + 2) // 3 if self.n_fixed is None else self.n_fixed
-        return n_fixed, max(total - n_fixed, 0)
+            return max(total - self.n_random, 0), self.n_random
+        return ceil(total / 3), total - ceil(total / 3)
 
     def _coordinates(self, X: np.ndarray) -> np.ndarray:
         return (X - self.mean_) @ self.components_.T
