@@ -14,6 +14,10 @@ from mien.files.registry import REGISTRY, find_class
 # class name -> how to build the one that is checked, where the defaults do not fit small data
 BUILD: dict[str, Callable[[Any], Any]] = {
     "FisherVector": lambda cls: cls(2),
+    "ConstrainedClustering": lambda cls: cls(3),
+    "KernelNullSpaceProjection": lambda cls: cls(fallback="relevant-components"),
+    "NullSpaceLDA": lambda cls: cls(fallback="relevant-components"),
+    "NullSpaceProjection": lambda cls: cls(fallback="relevant-components"),
 }
 
 # class name -> why none of the checks can apply
@@ -23,10 +27,7 @@ WHOLLY_EXCUSED: dict[str, str] = {
 
 # class name -> {name of a check: why it cannot apply}
 EXCUSED: dict[str, dict[str, str]] = {
-    "LogisticCalibration": {
-        "check_fit1d": "scores of one system have one dimension",
-        "check_fit_score_takes_y": "the target is called same: it says which pairs are",
-    },
+    "LogisticCalibration": {"check_fit1d": "scores of one system have one dimension"},
     "MixturePCCA": {
         "check_n_features_in_after_fitting": "the second view is Y; the check calls score(X, y=)"
     },

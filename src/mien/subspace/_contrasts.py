@@ -109,6 +109,7 @@ def triangle_has_full_rank(R: np.ndarray, tolerance: float) -> bool:
     k = len(R)
     if k == 0:
         return True
+    R = np.triu(R)
     if np.any(np.diag(R) == 0):
         return False
     rcond, info = linalg.lapack.dtrcon(R, norm="1", uplo="U", diag="N")

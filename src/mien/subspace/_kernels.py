@@ -84,14 +84,14 @@ def nystroem_map(
     return landmarks, vectors[:, ::-1][:, :rank] / np.sqrt(values[::-1][:rank])
 
 
-def fastfood_map(X: np.ndarray, kernel: Any, sigma: float, n_features: int, seed: Any) -> Fastfood:
+def fastfood_map(X: np.ndarray, kernel: Any, sigma: float, n_features: int, seed: int) -> Fastfood:
     """A :class:`mien.kernelmaps.Fastfood` of about ``n_features`` features for this kernel."""
     if kernel != "rbf":
         raise InputError(f'approximation="fastfood" is for kernel="rbf"; got {kernel!r}')
     padded = 1 << max(0, X.shape[1] - 1).bit_length()
     # Fastfood's width is that of exp(-|x - y|² / (2 s²)).
     model = Fastfood(
-        expansion=n_features / (2 * padded), sigma=sigma / np.sqrt(2), random_state=seed
+        expansion=n_features / (2 * padded), sigma=float(sigma / np.sqrt(2)), random_state=seed
     )
     return model.fit(np.asarray(X[: min(len(X), 1000)], dtype=np.float64))
 

@@ -41,11 +41,17 @@ def principal_directions(X: np.ndarray, rtol: float) -> tuple[np.ndarray, np.nda
     return mean, Vt[:keep], s[:keep]
 
 
-def scatter_directions(scatter: np.ndarray, rtol: float) -> tuple[np.ndarray, np.ndarray]:
-    """Directions (rank, d) and scales (rank,) of a scatter matrix (d, d), largest first."""
+def scatter_directions(
+    scatter: np.ndarray, rtol: float, largest: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Directions (rank, d) and scales (rank,) of a scatter matrix (d, d), largest first.
+
+    The tolerance is relative to its largest eigenvalue, or to ``largest`` where that is more.
+    """
     values, vectors = linalg.eigh(scatter, check_finite=False)
     values, vectors = values[::-1], vectors[:, ::-1]
-    rank = numerical_rank(np.maximum(values, 0), scatter_tolerance(rtol, len(scatter)))
+    unit = max(largest, float(values[0]), 0.0)
+    rank = int(np.count_nonzero(values > scatter_tolerance(rtol, len(scatter)) * unit))
     return vectors[:, :rank].T, np.sqrt(values[:rank])
 
 

@@ -36,7 +36,7 @@ from mien.subspace._kernels import (
     nystroem_map,
 )
 from mien.subspace.consistency import MIN_GROUPS, choose_sigma, dimension_grid, sample_groups
-from mien.subspace.null_space import NullSpaceProjection, empty_null_space_message
+from mien.subspace.null_space import NullSpaceProjection
 from mien.subspace.relevant_components import RelevantComponents
 from mien.subspace.statistics import GroupStatistics
 
@@ -120,7 +120,7 @@ class _KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         if self.geometry == "empirical":
             raise InputError('geometry="empirical" needs the whole kernel: approximation=None')
         n_features = self.n_features or min(len(X), 2000)
-        seed = check_random_state(self.random_state)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if self.approximation == "fastfood":
             self.map_ = fastfood_map(X, self.kernel, self.sigma_, n_features, seed)
         else:
@@ -220,8 +220,8 @@ class _KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 class KernelNullSpaceProjection(_KernelProjection):
     """Null-space projection in the feature space of a kernel (kernel NP-PER).
 
-    However many points there are, the feature space of a Gaussian kernel has more dimensions: the
-    null space is never empty, and groups collapse to points.
+    However many points there are, the feature space of a Gaussian kernel has more dimensions, so
+    there is a null space, up to rounding, and groups collapse to points.
 
     Parameters
     ----------
@@ -245,7 +245,8 @@ class KernelNullSpaceProjection(_KernelProjection):
         How many; None is the lesser of 2,000 and the number of points. The null space then needs
         more of them than residuals, N − R.
     fallback : {None, "relevant-components"}
-        For an approximation whose null space is empty: refuse, or whiten.
+        Where the null space is empty, as with too few features or a kernel that is numerically
+        of low rank: refuse, or whiten.
     rtol : float
         Singular values at or below ``rtol`` times the largest count as zero. A kernel matrix
         holds squares, so below about 1e-7 rounding decides instead.
@@ -326,9 +327,10 @@ class KernelNullSpaceProjection(_KernelProjection):
             if self.fallback is not None:
                 return solve_kernel_relevant_components(K, groups, n_components, self.rtol)
             raise InputError(
-                empty_null_space_message(
-                    found.rank_total, found.rank_within, found.rank_total, found.rank_within
-                )
+                f"the null space is empty: rank(S_t) = {found.rank_total} and rank(S_g) = "
+                f"{found.rank_within} for {len(K)} points; the kernel is too smooth for so many "
+                "points, or all are in one group. Use a smaller sigma, another kernel, or "
+                'fallback="relevant-components"'
             )
         k = check_n_components(n_components, m, "rank(S_t) - rank(S_g) allows")
         return found._replace(coefficients=found.coefficients[:, :k])

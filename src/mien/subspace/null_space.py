@@ -29,7 +29,6 @@ __all__ = [
     "NullSpaceLDA",
     "NullSpaceProjection",
     "NullSpaceSolution",
-    "empty_null_space_message",
     "solve_null_space",
 ]
 
@@ -216,7 +215,7 @@ class NullSpaceProjection(GroupProjection):
         m = len(solution.directions)
         if m == 0 and self.fallback is None:
             raise InputError(
-                empty_null_space_message(solution.rank_total, solution.rank_within, d, n_residuals)
+                _empty_message(solution.rank_total, solution.rank_within, d, n_residuals)
             )
         if m == 0:
             return False
@@ -231,7 +230,7 @@ class NullSpaceProjection(GroupProjection):
         return self
 
 
-def empty_null_space_message(rank_total: int, rank_within: int, d: int, n_residuals: int) -> str:
+def _empty_message(rank_total: int, rank_within: int, d: int, n_residuals: int) -> str:
     """What to say where no direction is left, with the numbers and the ways out."""
     if rank_total == 0:
         return "all samples are equal: at least two different samples are needed"
@@ -250,6 +249,8 @@ class NullSpaceLDA(GroupProjection):
     ----------
     n_components : int or None
         How many directions to keep; None keeps all, at most one less than there are classes.
+    fallback : {None, "relevant-components"}
+        What to do where the null space is empty, as in :class:`NullSpaceProjection`.
     rtol : float
         Singular values at or below ``rtol`` times the largest of the data count as zero.
 
@@ -281,11 +282,19 @@ class NullSpaceLDA(GroupProjection):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "fallback": [StrOptions({"relevant-components"}), None],
         "rtol": [Interval(Real, 0, 1, closed="left")],
     }
 
-    def __init__(self, n_components: int | None = None, *, rtol: float = 1e-9) -> None:
+    def __init__(
+        self,
+        n_components: int | None = None,
+        *,
+        fallback: str | None = None,
+        rtol: float = 1e-9,
+    ) -> None:
         self.n_components = n_components
+        self.fallback = fallback
         self.rtol = rtol
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -295,7 +304,9 @@ class NullSpaceLDA(GroupProjection):
         self.classes_, classes = np.unique(check_labels("y", y, len(X)), return_inverse=True)
         if len(self.classes_) < 2:
             raise InputError("at least two classes are needed; got one class")
-        projection = NullSpaceProjection(self.n_components, rtol=self.rtol).fit(X, classes)
+        projection = NullSpaceProjection(
+            self.n_components, fallback=self.fallback, rtol=self.rtol
+        ).fit(X, classes)
         self.mean_, self.components_ = projection.mean_, projection.components_
         self.rank_total_, self.rank_within_ = projection.rank_total_, projection.rank_within_
         return self

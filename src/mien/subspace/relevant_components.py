@@ -10,7 +10,7 @@ from scipy import linalg
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
-from mien._core.linalg import numerical_rank, symmetrize, thin_svd
+from mien._core.linalg import symmetrize, thin_svd
 from mien.errors import InputError
 from mien.subspace._base import (
     GroupProjection,
@@ -20,7 +20,12 @@ from mien.subspace._base import (
     scatter_tolerance,
     statistics_of,
 )
-from mien.subspace._contrasts import Contrasts, group_contrasts, matrix_rank
+from mien.subspace._contrasts import (
+    Contrasts,
+    group_contrasts,
+    largest_singular_value,
+    matrix_rank,
+)
 from mien.subspace._randomized import randomized_directions
 from mien.subspace.eigenfaces import scatter_directions
 from mien.subspace.statistics import GroupStatistics
@@ -35,9 +40,9 @@ def whiten_residuals(residuals: np.ndarray, n_grouped: int, tolerance: float) ->
     return Vt[keep] * (np.sqrt(n_grouped) / s[keep])[:, None]
 
 
-def whiten_scatter(scatter: np.ndarray, n_grouped: int, rtol: float) -> np.ndarray:
+def whiten_scatter(scatter: np.ndarray, n_grouped: int, rtol: float, largest: float) -> np.ndarray:
     """Rows (k, d) that make ``scatter / n_grouped`` the identity, k its numerical rank."""
-    directions, scales = scatter_directions(scatter, rtol)
+    directions, scales = scatter_directions(scatter, rtol, largest)
     return directions * (np.sqrt(n_grouped) / scales)[:, None]
 
 
@@ -56,7 +61,8 @@ def _solve_from_data(
     n = contrasts.n_grouped
     d = within.shape[1]
     if len(within) >= d and n_components in (None, d):
-        components = whiten_residuals(within, n, rtol * linalg.norm(within, 2))
+        tolerance = rtol * largest_singular_value(within, contrasts.between)
+        components = whiten_residuals(within, n, tolerance)
         if len(components) == d:
             return components
     stacked = np.concatenate([within, contrasts.between])
@@ -77,23 +83,26 @@ def _solve_from_scatters(
 ) -> np.ndarray:
     """Components (m, d) from S_g, and from S_t where a reduction is needed."""
     within, n = statistics.within_scatter(), statistics.n_grouped
+    total = statistics.total_scatter()
+    # What rounding leaves of S_g is a fraction of S_t, from which it was computed.
+    largest = largest_singular_value(total)
     d = len(within)
     if n_components is None or n_components == d:
-        components = whiten_scatter(within, n, rtol)
+        components = whiten_scatter(within, n, rtol, largest)
         if len(components) == d:
             return components
         most = len(components)
     else:
-        values = np.maximum(linalg.eigvalsh(within, check_finite=False), 0)
-        most = numerical_rank(values, scatter_tolerance(rtol, d))
+        values = linalg.eigvalsh(within, check_finite=False)
+        most = int(np.count_nonzero(values > scatter_tolerance(rtol, d) * largest))
     m = check_whitening_rank(n_components, most)
-    directions, scales = scatter_directions(statistics.total_scatter(), rtol)
+    directions, scales = scatter_directions(total, rtol)
     if reduction == "fisher":
-        inside = directions @ within @ directions.T
-        basis = _reduce_by_ratio(inside, scales, m) @ directions
+        basis = _reduce_by_ratio(directions @ within @ directions.T, scales, m) @ directions
     else:
         basis = directions[:m]
-    return whiten_scatter(symmetrize(basis @ within @ basis.T), n, rtol) @ basis
+    inside = symmetrize(basis @ within @ basis.T)
+    return whiten_scatter(inside, n, rtol, 0.0 if reduction == "fisher" else largest) @ basis
 
 
 def check_whitening_rank(n_components: int | None, most: int) -> int:

@@ -1,0 +1,73 @@
+"""Statistics of groups: batches, merging, saving, and points in no group."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.subspace.problems import make_problem, naive_scatters
+
+import mien
+from mien.errors import InputError
+from mien.subspace import GroupStatistics, RelevantComponents
+
+
+@pytest.mark.parametrize("alone", [0, 6])
+def test_parts_in_any_order_equal_the_definition(alone: int) -> None:
+    X, groups = make_problem(9, 4, 5, alone=alone)
+    total, within = naive_scatters(X, groups)
+    parts = [GroupStatistics(5).update(X[k::3], groups[k::3]) for k in range(3)]
+    merged = parts[2] + parts[0] + parts[1]
+    np.testing.assert_allclose(merged.total_scatter(), total, rtol=1e-10)
+    np.testing.assert_allclose(merged.within_scatter(), within, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(merged.mean, X.mean(axis=0))
+    assert (merged.n_samples, merged.n_grouped, merged.n_groups) == (36 + alone, 36, 9)
+
+
+def test_save_load_and_merge_later(tmp_path) -> None:
+    X, groups = make_problem(10, 3, 4, alone=3)
+    half = len(X) // 2
+    mien.save(GroupStatistics(4).update(X[:half], groups[:half]), tmp_path / "first.mien")
+    first = mien.load(tmp_path / "first.mien")
+    first.merge(GroupStatistics(4).update(X[half:], groups[half:]))
+    np.testing.assert_allclose(
+        RelevantComponents().fit_statistics(first).components_,
+        RelevantComponents(solver="statistics").fit(X, groups).components_,
+        rtol=1e-7,
+    )
+
+
+def test_a_memory_map_of_float32_is_read_in_batches(tmp_path, monkeypatch) -> None:
+    X, groups = make_problem(50, 4, 6, seed=1)
+    path = tmp_path / "X.npy"
+    np.save(path, X.astype(np.float32))
+    mapped = np.load(path, mmap_mode="r")
+    monkeypatch.setattr("mien.subspace._base.BATCH_BYTES", 8 * 6 * 30)
+    model = RelevantComponents(solver="statistics").fit(mapped, groups)
+    direct = RelevantComponents(solver="svd").fit(X.astype(np.float32), groups)
+    np.testing.assert_allclose(
+        model.components_.T @ model.components_,
+        direct.components_.T @ direct.components_,
+        rtol=1e-5,
+    )
+
+
+def test_batches_from_an_iterator() -> None:
+    X, groups = make_problem(20, 3, 4)
+    batches = ((X[k : k + 11], groups[k : k + 11]) for k in range(0, 60, 11))
+    model = RelevantComponents().fit_batches(batches)
+    np.testing.assert_allclose(
+        np.abs(model.components_),
+        np.abs(RelevantComponents().fit(X, groups).components_),
+        rtol=1e-6,
+    )
+
+
+def test_nothing_and_nonsense_are_refused() -> None:
+    with pytest.raises(InputError, match="no batches"):
+        RelevantComponents().fit_batches([])
+    with pytest.raises(InputError, match="shape"):
+        GroupStatistics(3).update(np.zeros((2, 4)), [0, 0])
+    with pytest.raises(InputError, match="two or more points"):
+        RelevantComponents().fit_statistics(GroupStatistics(2).update(np.eye(2), [0, 1]))
+    with pytest.raises(InputError, match="needs the points"):
+        RelevantComponents("auto").fit_statistics(GroupStatistics(2).update(np.eye(2), [0, 0]))
