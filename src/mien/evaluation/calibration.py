@@ -193,7 +193,7 @@ class LogisticCalibration(TransformerMixin, BaseEstimator):
 
     Attributes
     ----------
-    coef_ : (n_features_in_,)
+    coef_ : (n_systems,)
         Slope of each system's score.
     intercept_ : float
         The log-likelihood ratio is ``scores @ coef_ + intercept_``.
@@ -234,12 +234,20 @@ class LogisticCalibration(TransformerMixin, BaseEstimator):
         self.max_iter = max_iter
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, scores: Any, same: Any = None) -> LogisticCalibration:
-        """Fit to scores (n_pairs,) or (n_pairs, n_systems) and their truth (n_pairs,)."""
-        if same is None:
-            raise InputError("requires y to be passed, but the target y is None: give `same`")
-        X = validate_data(self, _as_columns(scores), dtype=np.float64)
-        truth = check_same(same, X.shape[0])
+    def fit(self, X: Any, y: Any = None) -> LogisticCalibration:
+        """Fit to scores and their truth.
+
+        Parameters
+        ----------
+        X : array-like (n_pairs,) or (n_pairs, n_systems)
+            Finite scores.
+        y : array-like (n_pairs,)
+            Which pairs are of the same person: two values, the larger means "same".
+        """
+        if y is None:
+            raise InputError("requires y to be passed, but the target y is None")
+        X = validate_data(self, _as_columns(X), dtype=np.float64)
+        truth = check_same(y, X.shape[0])
         n_genuine = int(truth.sum())
         weight = np.where(
             truth, self.prior / n_genuine, (1 - self.prior) / (truth.size - n_genuine)
@@ -257,10 +265,10 @@ class LogisticCalibration(TransformerMixin, BaseEstimator):
         self.intercept_ = float(theta[-1] - centre @ self.coef_)
         return self
 
-    def transform(self, scores: Any) -> np.ndarray:
+    def transform(self, X: Any) -> np.ndarray:
         """Log-likelihood ratios (n_pairs,) of scores (n_pairs,) or (n_pairs, n_systems)."""
         check_is_fitted(self)
-        columns = _as_columns(scores) if self.n_features_in_ == 1 else scores
+        columns = _as_columns(X) if self.n_features_in_ == 1 else X
         X = validate_data(self, columns, dtype=np.float64, reset=False)
         return X @ self.coef_ + self.intercept_
 

@@ -326,9 +326,9 @@ def evaluate_all_pairs(
     of two). What lies between two multiples is bounded by them, because both rates fall with the
     threshold: the exact EER lies in [max(FAR₀, FNMR₁), min(FAR₁, FNMR₀)] with 0 and 1 the edges
     around the crossing; the exact VR at a FAR lies between the VR of the last edge that holds it
-    and that of the next edge. Cllr is taken at the middle of each bin: |error| ≤ w / (2 ln 2)
-    bits, because no cost rises faster than 1/ln 2 bits per unit. Minimum Cllr of binned scores
-    is never below the exact one.
+    and that of the next edge. Cllr is taken at the middle of each bin and is off by
+    w / (2 ln 2) bits at most, because no cost rises faster than 1/ln 2 bits per unit.
+    Minimum Cllr of binned scores is never below the exact one.
 
     Memory is that of one block, two tables of ``resolution`` counts a thread, and the genuine
     scores (up to 2²⁴), which the bootstrap by person draws from. That bootstrap resamples the
