@@ -1,5 +1,6 @@
 """How Sphinx builds these pages; `make docs` runs it, and warnings are errors."""
 
+import re
 from importlib import metadata
 
 project = "mien"
@@ -36,3 +37,13 @@ html_title = "mien"
 html_static_path = ["_static"]
 html_copy_source = False
 html_show_sourcelink = False
+
+
+def _skip_routing(app, what, name, obj, skip, options):
+    """Leave out the methods that scikit-learn adds to route metadata."""
+    return True if re.fullmatch(r"set_\w+_request", name) else None
+
+
+def setup(app):
+    """Connect what is above to the build."""
+    app.connect("autodoc-skip-member", _skip_routing)
