@@ -87,16 +87,25 @@ def count_accepted(
     -------
     thresholds (n_distinct,), impostors accepted (n_distinct,), genuine accepted (n_distinct,)
     """
-    both = np.concatenate([np.sort(genuine), np.sort(impostor)])
-    # two sorted runs: a stable sort only merges them
-    order = np.argsort(both, kind="stable")
-    both = both[order]
-    first = np.flatnonzero(np.concatenate([[True], both[1:] != both[:-1]]))
-    below = np.cumsum(order < genuine.size)[first - 1]
+    scores, is_genuine = _merge(np.sort(genuine), np.sort(impostor))
+    first = np.flatnonzero(np.concatenate([[True], scores[1:] != scores[:-1]]))
+    thresholds = scores[first][::-1]
+    del scores
+    below = np.cumsum(is_genuine)[first - 1]
     below[0] = 0
     true_accepts = genuine.size - below
-    false_accepts = (both.size - first) - true_accepts
-    return both[first][::-1], false_accepts[::-1], true_accepts[::-1]
+    false_accepts = (is_genuine.size - first) - true_accepts
+    return thresholds, false_accepts[::-1], true_accepts[::-1]
+
+
+def _merge(genuine: np.ndarray, impostor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Merge two rising arrays; returns all scores, and which of them are genuine."""
+    few, many = sorted((genuine, impostor), key=len)
+    is_few = np.zeros(few.size + many.size, dtype=bool)
+    is_few[np.searchsorted(many, few) + np.arange(few.size)] = True
+    scores = np.empty(is_few.size)
+    scores[is_few], scores[~is_few] = few, many
+    return scores, is_few if few is genuine else ~is_few
 
 
 def _corners(far: np.ndarray, vr: np.ndarray) -> np.ndarray:
