@@ -177,9 +177,9 @@ def _write_identity(rows: np.ndarray, t: dict[str, np.ndarray]) -> None:
     male = np.clip(0.5 + 0.38 * t["masculine"], 0.0, 1.0)
     old = t["age"]
     rows[:, c.HEAD_W] = 0.75 + 0.035 * t["head_width"] + 0.015 * (male - 0.5)
-    rows[:, c.HEAD_TOP] = 1.12 + 0.03 * t["head_height"]
+    rows[:, c.HEAD_TOP] = 1.07 + 0.03 * t["head_height"]
     rows[:, c.CHIN] = 1.0 + 0.042 * t["chin_length"] + 0.05 * (male - 0.5)
-    rows[:, c.JAW] = 0.10 + 0.07 * t["jaw_width"] + 0.14 * (male - 0.5)
+    rows[:, c.JAW] = 0.05 + 0.08 * t["jaw_width"] + 0.18 * (male - 0.5)
     rows[:, c.CHEEK] = np.maximum(0.075 + 0.025 * t["cheeks"], 0.01)
     rows[:, c.CHIN_BUMP] = np.maximum(0.05 + 0.018 * t["chin_size"], 0.0)
     rows[:, c.ASYM] = 0.014 * t["asymmetry"]
@@ -200,7 +200,9 @@ def _write_identity(rows: np.ndarray, t: dict[str, np.ndarray]) -> None:
     rows[:, c.BROW_L] = np.clip(0.205 + 0.015 * t["brow_length"], 0.15, 0.27)
     rows[:, c.BROW_ARCH] = 0.035 + 0.017 * t["brow_arch"] - 0.02 * (male - 0.5)
     rows[:, c.BROW_TILT] = 0.013 + 0.016 * t["brow_tilt"]
-    rows[:, c.BROW_T] = np.clip(0.030 + 0.008 * t["brow_thickness"] + 0.014 * (male - 0.5), 0.01, 1)
+    rows[:, c.BROW_T] = np.clip(
+        0.030 + 0.008 * t["brow_thickness"] + 0.014 * (male - 0.5), 0.018, 1
+    )
     rows[:, c.NOSE_W] = np.clip(
         0.165 + 0.018 * t["nose_width"] + 0.05 * (t["skin_tone"] - 0.4), 0.11, 0.27
     )
@@ -254,7 +256,7 @@ def _write_identity(rows: np.ndarray, t: dict[str, np.ndarray]) -> None:
     rows[:, c.BROW_A] = np.clip(0.80 - 0.4 * luma + 0.06 * t["brow_thickness"], 0.45, 0.92)
 
     bald = male * (0.6 + 0.8 * old) * (t["bald"] > 0.8)
-    rows[:, c.HAIR_A] = 1.0 - _step(bald, 0.45, 0.6)
+    rows[:, c.HAIR_A] = bald < 0.5
     length = t["hair_length"] + 0.75 * (0.5 - male)
     mid = _step(length, 0.42, 0.46)
     long = _step(length, 0.66, 0.70)
@@ -283,14 +285,14 @@ def _write_identity(rows: np.ndarray, t: dict[str, np.ndarray]) -> None:
     iris = _ramp(colour, np.linspace(0, 1, 5), _IRIS)
     _set(rows, c.IRIS_R, iris * (0.75 + 0.5 * t["eye_shade"][:, None]))
     rows[:, c.NECK_W] = np.clip(0.44 + 0.025 * t["neck_width"] + 0.12 * (male - 0.5), 0.3, 0.6)
-    rows[:, c.SHOULDER] = 1.27 - 0.04 * (male - 0.5)
-    rows[:, c.COLLAR] = 0.12
+    rows[:, c.SHOULDER] = 1.17 - 0.05 * (male - 0.5)
+    rows[:, c.COLLAR] = 0.13
     rows[:, c.LENS_W] = 0.235 + 0.03 * t["lens_size"]
     rows[:, c.LENS_H] = 0.15 + 0.07 * t["lens_shape"]
     rows[:, c.LENS_ROUND] = 0.75 * (1.0 - t["lens_shape"])
     rows[:, c.RIM] = 0.009 + 0.012 * t["rim"]
     rows[:, c.RIM_C] = 0.02 + 0.12 * (1.0 - t["rim"])
-    rows[:, c.SMILE] = 0.12 + 0.13 * t["mouth_curve"]
+    rows[:, c.SMILE] = 0.28 + 0.15 * t["mouth_curve"]
 
 
 def _write_nuisance(
@@ -306,7 +308,7 @@ def _write_nuisance(
     acted["gaze_x"] = 0.024 * k.expression * n["gaze_x"]
     acted["gaze_y"] = 0.010 * k.expression * n["gaze_y"]
 
-    smile = np.clip(rows[:, c.SMILE] + 0.36 * acted["smile"] + 0.22 * k.expression, -0.5, 1.5)
+    smile = np.clip(rows[:, c.SMILE] + 0.36 * acted["smile"] + 0.12 * k.expression, -0.45, 1.5)
     lift = np.maximum(smile, 0.0)
     gap = 0.085 * acted["mouth_open"]
     rows[:, c.SMILE] = smile
@@ -327,8 +329,8 @@ def _write_nuisance(
     acted["pitch"] = 0.08 * k.pose * n["pitch"]
     acted["roll"] = 0.06 * k.pose * n["roll"]
     acted["scale"] = np.clip(1.0 + 0.035 * k.pose * n["scale"], 0.6, 1.6)
-    acted["shift_x"] = 0.045 * k.pose * n["shift_x"]
-    acted["shift_y"] = 0.04 * k.pose * n["shift_y"]
+    acted["shift_x"] = 0.035 * k.pose * n["shift_x"]
+    acted["shift_y"] = 0.03 * k.pose * n["shift_y"]
     rows[:, c.YAW] = np.clip(acted["yaw"], -0.5, 0.5)
     rows[:, c.PITCH] = np.clip(acted["pitch"], -0.35, 0.35)
     roll = np.clip(acted["roll"], -0.6, 0.6)
@@ -337,7 +339,7 @@ def _write_nuisance(
     rows[:, c.SCALE] = acted["scale"]
     rows[:, c.SHIFT_X], rows[:, c.SHIFT_Y] = acted["shift_x"], acted["shift_y"]
 
-    acted["light_x"] = 0.10 + 0.5 * k.light * n["light_x"] + camera.light[0]
+    acted["light_x"] = 0.10 + 0.4 * k.light * n["light_x"] + camera.light[0]
     acted["light_y"] = -0.42 + 0.24 * k.light * n["light_y"] + camera.light[1]
     lx = acted["light_x"] - 0.5 * rows[:, c.YAW]
     ly = acted["light_y"] - 0.5 * rows[:, c.PITCH]
@@ -361,7 +363,7 @@ def _write_nuisance(
     rows[:, c.SUN_B] = sun * (1.0 - acted["warmth"])
 
     b = k.background
-    level = np.clip(0.36 + b * (0.75 * n["background_tone"] ** 2 - 0.28), 0.03, 0.9)
+    level = np.clip(0.36 + b * (0.5 * n["background_tone"] - 0.25), 0.03, 0.9)
     back = _hue(b * n["background_hue"] + (1 - min(b, 1.0)) * 0.6, 0.14, level)
     acted["background"] = level
     _set(rows, c.BACK_R, back * acted["light_level"][:, None])
@@ -391,7 +393,7 @@ def _write_nuisance(
     cover = np.where((kinds == "bar")[:, None], (0.02 + 0.5 * hue**2)[:, None], cover)
     _set(rows, c.COVER_R, cover)
 
-    acted["blur"] = 0.007 * k.blur * n["blur"] ** 2 * 2 * FRAME + 0.02 * FRAME * camera.blur
+    acted["blur"] = 0.013 * k.blur * n["blur"] ** 2 * 2 * FRAME + 0.02 * FRAME * camera.blur
     acted["noise"] = k.noise * (0.003 + 0.019 * n["noise"] ** 2) + camera.noise
     rows[:, c.BLUR] = acted["blur"]
     rows[:, c.GRAIN] = acted["noise"]

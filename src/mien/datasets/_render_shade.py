@@ -126,7 +126,7 @@ def relief(u: Any, v: Any, p: Any) -> Any:
     high = np.maximum(-v, 0.0) / p[HEAD_TOP]
     w = p[HEAD_W] * (1.0 + p[JAW] * low * low)
     e2 = (u / w) ** 2
-    r2 = np.minimum(e2 + (low + high) ** 2 - 0.5 * e2 * high * high, 1.0)
+    r2 = np.minimum(e2 + (low + high) ** 2 - 0.4 * e2 * high * high, 1.0)
     nose = dome(u, v - p[NOSE_Y] + 0.12, 0.22, 0.42)
     return 0.6 * (1.0 - r2 * r2) + 0.9 * p[NOSE_H] * nose
 
@@ -146,8 +146,8 @@ def surface_slope(u: Any, v: Any, p: Any) -> Any:
     side = np.sign(u)
     ex = au - p[EYE_X]
     ey = v - p[EYE_Y]
-    a, b = dome_slope(ex + 0.08, v - p[BROW_Y] - 0.02, 0.42, 0.16)
-    gx, gy = 0.05 * a, 0.06 * b
+    a, b = dome_slope(ex, v - p[BROW_Y] - 0.02, 0.32, 0.16)
+    gx, gy = 0.03 * a, 0.035 * b
     a, b = dome_slope(ex + 0.01, ey - 0.01, 0.27, 0.18)
     gx, gy = gx - p[SOCKET] * a, gy - p[SOCKET] * b
     a, b = dome_slope(ex, ey, 0.19, 0.13)
@@ -167,14 +167,14 @@ def surface_slope(u: Any, v: Any, p: Any) -> Any:
     gx, gy = gx - 0.02 * a, gy - 0.02 * b
     a, b = dome_slope(u, v - p[CHIN] + 0.14, 0.25, 0.17)
     gx, gy = gx + p[CHIN_BUMP] * a, gy + p[CHIN_BUMP] * b
-    a, b = dome_slope(u, v - p[NOSE_Y] - 0.09, 0.05, 0.09)
-    gx, gy = gx - 0.018 * a, gy - 0.018 * b
+    a, b = dome_slope(u, v - p[NOSE_Y] - 0.1, 0.06, 0.11)
+    gx, gy = gx - 0.008 * a, gy - 0.004 * b
     return gx, gy
 
 
 def nose_height(u: Any, v: Any, p: Any) -> Any:
     """The nose alone, for the shadow that it casts."""
-    bridge = dome(u, v - 0.5 * (p[EYE_Y] + p[NOSE_Y]) + 0.04, p[BRIDGE] + 0.04, 0.5)
+    bridge = dome(u, v - 0.5 * (p[EYE_Y] + p[NOSE_Y]) - 0.05, p[BRIDGE] + 0.04, 0.4)
     tip = dome(u, v - p[NOSE_Y] + 0.08, p[NOSE_W] + 0.02, 0.17)
     return np.maximum(0.7 * bridge, tip)
 
@@ -239,7 +239,7 @@ def paint_skin(u: Any, v: Any, soft: Any, p: Any, table: Any) -> Any:
     bag = v - p[EYE_Y] - 0.15 + 1.3 * ex * ex
     shut = shut + p[BAGS] * line(bag, 0.025, 0.03 + soft) * dome(ex, 0.0, 0.22, 1.0)
     fold_x = au - p[NOSE_W] - 0.03 - 0.5 * (v - p[NOSE_Y] + 0.06) - 0.03 * p[SMILE]
-    fold = line(fold_x, 0.016, 0.03 + soft) * dome(v - p[NOSE_Y] - 0.09, 0.0, 0.2, 1.0)
+    fold = line(fold_x, 0.02, 0.05 + soft) * dome(v - p[NOSE_Y] - 0.09, 0.0, 0.2, 1.0)
     shut = shut + (0.1 + 0.4 * p[AGE] + 0.35 * np.maximum(p[SMILE], 0.0)) * fold
     waves = v + 0.62 + 0.12 * u * u + 0.02 * low
     lines = line(waves, 0.012, 0.022 + soft) + line(waves - 0.11, 0.012, 0.022 + soft)
@@ -250,7 +250,7 @@ def paint_skin(u: Any, v: Any, soft: Any, p: Any, table: Any) -> Any:
     shut = shut + 0.85 * hole
     wing = np.sqrt(((au - 0.66 * p[NOSE_W]) / p[NOSE_W]) ** 2 + ((v - p[NOSE_Y] + 0.06) / 0.2) ** 2)
     wing = line(wing - 0.4, 0.07, 0.09 + 3.0 * soft) * edge(au - 0.6 * p[NOSE_W], 0.06)
-    shut = shut + 0.4 * wing * edge(v - p[NOSE_Y] + 0.13, 0.05)
+    shut = shut + 0.3 * wing * edge(v - p[NOSE_Y] + 0.13, 0.05)
     shut = shut + 0.3 * dome(u, v - p[NOSE_Y] - 0.035, 0.9 * p[NOSE_W], 0.075)
     chin_y = v - p[MOUTH_Y] - p[LIP_LOW] - p[GAP] - 0.05
     shut = shut + 0.28 * dome(u, chin_y, 0.2, 0.06)
@@ -279,9 +279,9 @@ def paint_eyes(u: Any, v: Any, soft: Any, p: Any, r: Any, g: Any, b: Any, light:
     far = np.sqrt(ix * ix + iy * iy)
     shade_lid = 0.62 + 0.38 * edge(ey - upper - 0.045, 0.045)
     corner = 1.0 - 0.3 * s * s
-    er = 0.74 * shade_lid * corner
-    eg = 0.70 * shade_lid * corner
-    eb = 0.67 * shade_lid * corner
+    er = 0.60 * shade_lid * corner
+    eg = 0.56 * shade_lid * corner
+    eb = 0.53 * shade_lid * corner
     iris = edge(p[IRIS_SIZE] - far, 0.6 * soft)
     ring = 1.0 - 0.55 * edge(far - 0.8 * p[IRIS_SIZE], 0.012 + soft)
     glow = (0.75 + 4.0 * np.maximum(iy, 0.0)) * ring * shade_lid
@@ -405,12 +405,17 @@ def paint_cover(
     mask = p[MASK] * np.maximum(cloth, 0.9 * strap)
     a, c = dome_slope(u, v - p[NOSE_Y] + 0.1, 0.4, 0.4)
     mask_nx, mask_ny = 0.85 * u - 0.14 * a, 0.5 * (v - 0.45) - 0.14 * c
-    # scarf: knitted, in folds, over mouth, chin and neck
-    wave = 0.05 * lattice(xr * 2.0 + p[BACK_X], 0.3 * yr, table)
-    wrap = edge(yr - 0.44 + wave - 0.1 * xr * xr, soft) * edge(
-        0.92 + 0.22 * (yr - 0.5) - np.abs(xr), soft
-    )
-    fold = lattice(xr * 1.3 + p[BACK_Y], yr * 7.0 + 1.5 * xr * xr + p[BACK_X], table)
+    # scarf: two rolls of wool around mouth, chin and neck, and an end that hangs down
+    wave = 0.06 * lattice(xr * 2.0 + p[BACK_X], 0.3 * yr, table)
+    sway = yr + 0.12 * xr + wave
+    roll1 = 1.0 - (xr / 0.80) ** 4 - ((sway - 0.74) / 0.25) ** 2
+    roll2 = 1.0 - (xr / 0.92) ** 4 - ((sway - 1.10) / 0.27) ** 2
+    tail = np.minimum(1.0 - ((xr - 0.25) / 0.3) ** 2, yr - 1.1)
+    wrap = edge(0.15 * np.maximum(np.maximum(roll1, roll2), tail), soft)
+    first = edge(0.15 * roll1, 0.02 + soft)
+    bend = mix((sway - 1.10) / 0.27, (sway - 0.74) / 0.25, first)
+    bend = np.minimum(np.maximum(bend, -1.0), 1.0)
+    fold = lattice(xr * 1.3 + p[BACK_Y], yr * 6.0 - 3.0 * xr * xr + p[BACK_X], table)
     knit = lattice(xr * 22.0, yr * 16.0, table)
     scarf = p[SCARF] * wrap
     # bar: flat and opaque, before the camera
@@ -423,9 +428,11 @@ def paint_cover(
     r = mix(r, p[COVER_R] * tone, hide)
     g = mix(g, p[COVER_G] * tone, hide)
     b = mix(b, p[COVER_B] * tone, hide)
-    light = mix(light, mix(0.95 - 0.3 * pleat, 0.75 + 0.25 * fold, p[SCARF]), hide)
-    nx = mix(nx, mix(mask_nx, 0.6 * xr, p[SCARF]), hide)
-    ny = mix(ny, mix(mask_ny, 0.45 * fold, p[SCARF]), hide)
+    light = mix(
+        light, mix(0.95 - 0.3 * pleat, 0.9 - 0.5 * bend * bend + 0.2 * fold, p[SCARF]), hide
+    )
+    nx = mix(nx, mix(mask_nx, 0.9 * xr, p[SCARF]), hide)
+    ny = mix(ny, mix(mask_ny, 0.8 * bend + 0.4 * fold, p[SCARF]), hide)
     nz = mix(nz, 0.8, hide)
     plate, cover = over(bar, cover)
     r, g, b = mix(r, p[COVER_R], plate), mix(g, p[COVER_G], plate), mix(b, p[COVER_B], plate)
@@ -475,7 +482,7 @@ def paint_person(
     w = p[HEAD_W] * (1.0 + p[JAW] * low * low)
     e = u / w
     t = low + high
-    r2 = e * e + t * t - 0.5 * e * e * high * high
+    r2 = e * e + t * t - 0.4 * e * e * high * high
     steep = 2.0 * np.sqrt((e / w) ** 2 + (low / p[CHIN] + high / p[HEAD_TOP]) ** 2) + 0.2
     head = edge((1.0 - r2) / steep, soft)
 
@@ -485,17 +492,16 @@ def paint_person(
         fold = lattice(xs * 3.0 + p[BACK_Y], ys * 1.5 + p[BACK_X], table)
     cr, cg, cb = p[CLOTH_R], p[CLOTH_G], p[CLOTH_B]
     weave = 1.0 + 0.18 * fold
-    neck_w = p[NECK_W] * (1.0 + 0.5 * np.maximum(yr - 1.05, 0.0))
+    neck_w = p[NECK_W] * (1.0 + 1.1 * np.maximum(yr - 0.95, 0.0) ** 2)
     ne = xr / neck_w
     neck = edge(neck_w - np.abs(xr), soft) * edge(yr - 0.4, 0.1)
-    collar = edge(chest + p[COLLAR] * (1.0 - 1.4 * np.abs(xs) / p[NECK_W]) - 0.02, soft)
     neck_dark = 0.42 + 0.5 * edge(yr - p[CHIN] - 0.2 - 0.35 * ne * ne, 0.28)
     ar, ag, ab = cr * weave, cg * weave, cb * weave
     light = 0.85 + 0.0 * xs
     nx, ny = 0.25 * xs + 0.2 * fold, -0.25 + 0.0 * xs
     nz = 0.9 + 0.0 * xs
-    inner = neck * (1.0 - collar * cloth)
-    inner, cover = over(inner, cloth)
+    cover = np.maximum(cloth, neck)
+    inner = (cover - cloth) / np.maximum(cover, 1e-9)
     ar, ag, ab = mix(ar, p[SKIN_R], inner), mix(ag, p[SKIN_G], inner), mix(ab, p[SKIN_B], inner)
     light = mix(light, neck_dark, inner)
     nx, ny, nz = mix(nx, 0.8 * ne, inner), mix(ny, 0.15, inner), mix(nz, 0.75, inner)
@@ -506,8 +512,8 @@ def paint_person(
     half = p[HEAD_W] + p[HAIR_SIDE] + p[FLARE] * np.maximum(v + 0.15, 0.0)
     tall = p[HEAD_TOP] - 0.15 + p[HAIR_TOP]
     he, ht = u / half, drop / tall
-    out = 1.0 - he * he - ht * ht + 0.5 * he * he * ht * ht
-    rough = 0.05 * lattice(u * 9.0 + p[NOISE_Y], v * 9.0, table)
+    out = 1.0 - he * he - ht * ht + 0.35 * he * he * ht * ht
+    rough = 0.035 * lattice(u * 13.0 + p[NOISE_Y], v * 8.0, table)
     outer = edge(0.4 * out + 0.35 * rough, 0.02 + soft) * p[HAIR_A]
     rear = outer * edge(p[HAIR_LEN] - v + 1.5 * rough, 0.05 + soft)
     gorge = edge(0.88 * neck_w - np.abs(xr), 0.02 + soft) * edge(yr - 0.4, 0.1)
@@ -555,7 +561,7 @@ def paint_person(
     notch = p[PART] * dome(u - p[PART_X], 0.0, 0.5, 1.0)
     ot = np.minimum(v - 0.25, 0.0) / (0.25 - p[HAIRLINE] + notch)
     opening = 1.0 - oe * oe - ot * ot + p[SQUARE] * oe * oe * ot * ot
-    front = outer * edge(-0.35 * opening + 0.6 * rough, 0.025 + soft)
+    front = outer * edge(-0.35 * opening + 0.7 * rough, 0.03 + soft)
     front = front * edge(p[SIDE_END] - v + rough, 0.06 + soft)
     root = 1.0 - 0.3 * edge(0.1 + 0.35 * opening, 0.1)
     part, cover = over(front, cover)
@@ -624,7 +630,8 @@ def shade(x: Any, y: Any, soft: Any, p: Any, table: Any) -> Any:
     soft = soft / p[SCALE]
     xr = p[COS] * xs + p[SIN] * ys
     yr = p[COS] * ys - p[SIN] * xs
-    chest = ys - p[SHOULDER] - 0.22 * xs * xs / (0.3 + np.abs(xs))
+    chest = ys - p[SHOULDER] - 0.3 * xs * xs / (0.45 + np.abs(xs))
+    chest = chest - p[COLLAR] * dome(xs, 0.0, 1.15 * p[NECK_W], 1.0)
     cloth = edge(chest, soft)
     wide = p[HEAD_W] + np.maximum(p[HAIR_SIDE], 0.15) + 1.7 * p[FLARE] + 0.12
     wide = np.maximum(wide, 1.25 * np.maximum(p[SCARF], p[BAR])) + 2.0 * soft - np.abs(xr)

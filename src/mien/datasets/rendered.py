@@ -41,14 +41,14 @@ __all__ = [
 CAMERAS = {
     "first": Camera(),
     "second": Camera(
-        contrast=0.72,
+        contrast=0.8,
         brightness=0.03,
-        gamma=1.25,
-        resolution=0.45,
-        noise=0.025,
-        vignetting=0.45,
-        light=(-0.55, 0.12),
-        ambient=0.8,
+        gamma=1.2,
+        resolution=0.6,
+        noise=0.015,
+        vignetting=0.4,
+        light=(-0.45, 0.1),
+        ambient=0.85,
     ),
 }
 _SIZES = (16, 1024)
