@@ -1,3 +1,6 @@
 """From pictures to vectors."""
 
-__all__: list[str] = []
+from mien.features.colour import block_dct, colour_texture, luv_histogram
+from mien.features.warp import mean_shape, warp_faces
+
+__all__ = ["block_dct", "colour_texture", "luv_histogram", "mean_shape", "warp_faces"]
