@@ -11,6 +11,7 @@ import mien
 from mien.committee import RandomSamplingLDA, fuse
 from mien.errors import InputError
 
+PLAIN = {"shrinkage": 0.0, "mean_shrinkage": 0.0}
 SAMPLINGS = ["subspace", "people", "images", "both"]
 
 
@@ -44,7 +45,7 @@ def _naive_posterior(A: np.ndarray, y: np.ndarray, B: np.ndarray, seen: np.ndarr
 def test_one_member_on_all_columns_is_pca_and_lda() -> None:
     X, y = _faces()
     m = 30
-    one = RandomSamplingLDA(1, n_fixed=m, n_random=0).fit(X[:60], y[:60])
+    one = RandomSamplingLDA(1, n_fixed=m, n_random=0, **PLAIN).fit(X[:60], y[:60])
     pca = PCA(m, svd_solver="full").fit(X[:60])
     c = len(np.unique(y))
     lda = LinearDiscriminantAnalysis(priors=np.full(c, 1 / c)).fit(pca.transform(X[:60]), y[:60])
@@ -60,7 +61,9 @@ def test_one_member_on_all_columns_is_pca_and_lda() -> None:
 
 def test_members_equal_the_naive_classifier_on_their_columns() -> None:
     X, y = _faces()
-    model = RandomSamplingLDA(4, n_fixed=5, n_random=20, random_state=3).fit(X[:60], y[:60])
+    model = RandomSamplingLDA(4, n_fixed=5, n_random=20, random_state=3, **PLAIN).fit(
+        X[:60], y[:60]
+    )
     coordinates = (X - model.mean_) @ model.components_.T
     members = model.member_proba(X[60:])
     for t, columns in enumerate(model.columns_):
@@ -72,10 +75,36 @@ def test_members_equal_the_naive_classifier_on_their_columns() -> None:
     assert all(set(range(5)) <= set(columns) for columns in model.columns_)
 
 
+def test_both_shrinkages_equal_their_definition() -> None:
+    X, y = _faces()
+    model = RandomSamplingLDA(
+        1, n_fixed=25, n_random=0, shrinkage=0.3, mean_shrinkage=0.2, prior="empirical"
+    ).fit(X[:60], y[:60])
+    A, B = ((part - model.mean_) @ model.components_.T for part in (X[:60], X[60:]))
+    means = np.stack([A[y[:60] == name].mean(axis=0) for name in model.classes_])
+    residuals = A - means[np.unique(y[:60], return_inverse=True)[1]]
+    within = residuals.T @ residuals / (60 - 12)
+    within = 0.7 * within + 0.3 * np.trace(within) / 25 * np.eye(25)
+    gaps = B[:, None, :] - 0.8 * means[None]
+    scores = -0.5 * np.einsum("ncd,de,nce->nc", gaps, np.linalg.inv(within), gaps)
+    scores += np.log(model.counts_ / 60)
+    expected = np.exp(scores - scores.max(axis=1, keepdims=True))
+    expected /= expected.sum(axis=1, keepdims=True)
+    np.testing.assert_allclose(model.predict_proba(X[60:]), expected, atol=1e-9)
+
+
+def test_shrinkage_vanishes_as_pictures_become_plenty() -> None:
+    few = RandomSamplingLDA(2, random_state=0).fit(*_faces(n_people=4, each=4))
+    many = RandomSamplingLDA(2, random_state=0).fit(*_faces(n_people=4, each=80, d=10))
+    assert few.mean_shrinkage_ == pytest.approx(0.4 * (few.n_fixed_ + few.n_random_) / 12)
+    assert few.shrinkage_ == pytest.approx(few.mean_shrinkage_ / 4)
+    assert many.mean_shrinkage_ < 0.02
+
+
 def test_a_member_that_saw_some_people_knows_everybody() -> None:
     X, y = _faces()
     model = RandomSamplingLDA(
-        3, sampling="people", n_people=7, n_fixed=10, n_random=5, random_state=0
+        3, sampling="people", n_people=7, n_fixed=10, n_random=5, random_state=0, **PLAIN
     ).fit(X, y)
     coordinates = (X - model.mean_) @ model.components_.T
     for V, columns in zip(model.projections_, model.columns_, strict=True):
@@ -105,7 +134,7 @@ def _subsets(n: int, k: int):
 
 def test_a_bootstrap_counts_pictures_as_often_as_they_were_drawn() -> None:
     X, y = _faces(each=10)
-    model = RandomSamplingLDA(1, sampling="images", n_fixed=9, n_random=0, random_state=5)
+    model = RandomSamplingLDA(1, sampling="images", n_fixed=9, n_random=0, random_state=5, **PLAIN)
     model.fit(X, y)
     from mien.committee._sampling import draw_pictures, member_generators
 
@@ -177,8 +206,10 @@ def test_distances_after_transform_are_the_members_mean() -> None:
 def test_the_prior_may_count_pictures() -> None:
     X, y = _faces(n_people=3, d=60)
     keep = np.concatenate([np.flatnonzero(y == "p000"), np.flatnonzero(y != "p000")[:4]])
-    uniform = RandomSamplingLDA(1, n_fixed=4, n_random=0).fit(X[keep], y[keep])
-    counted = RandomSamplingLDA(1, n_fixed=4, n_random=0, prior="empirical").fit(X[keep], y[keep])
+    uniform = RandomSamplingLDA(1, n_fixed=4, n_random=0, **PLAIN).fit(X[keep], y[keep])
+    counted = RandomSamplingLDA(1, n_fixed=4, n_random=0, prior="empirical", **PLAIN).fit(
+        X[keep], y[keep]
+    )
     weighted = uniform.predict_proba(X) * counted.counts_
     np.testing.assert_allclose(
         counted.predict_proba(X), weighted / weighted.sum(axis=1, keepdims=True), atol=1e-12
@@ -186,7 +217,7 @@ def test_the_prior_may_count_pictures() -> None:
 
 
 def test_people_come_and_go() -> None:
-    X, y = _faces(n_people=10)
+    X, y = _faces(n_people=10, noise=0.2)
     known = y < "p007"
     model = RandomSamplingLDA(5, random_state=0).fit(X[known], y[known])
     before = model.predict_proba(X[known])
@@ -282,7 +313,7 @@ def test_duplicates_lower_the_rank_and_the_rest_is_used() -> None:
     X, y = _faces(n_people=5, each=4)
     # 12 copies: N - c counts 27, but the scatter within people has 15 directions.
     X2, y2 = np.concatenate([X, X[y < "p003"]]), np.concatenate([y, y[y < "p003"]])
-    model = RandomSamplingLDA(1, n_fixed=19, n_random=0).fit(X2, y2)
+    model = RandomSamplingLDA(1, n_fixed=19, n_random=0, **PLAIN).fit(X2, y2)
     A = (X2 - model.mean_) @ model.components_.T
     means = np.stack([A[y2 == name].mean(axis=0) for name in model.classes_])
     residuals = A - means[np.unique(y2, return_inverse=True)[1]]

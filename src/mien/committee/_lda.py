@@ -21,7 +21,11 @@ def group_means(X: np.ndarray, codes: np.ndarray, n_groups: int) -> np.ndarray:
 
 
 def discriminants(
-    F: np.ndarray, codes: np.ndarray, multiplicities: np.ndarray | None, n_discriminants: int
+    F: np.ndarray,
+    codes: np.ndarray,
+    multiplicities: np.ndarray | None,
+    n_discriminants: int,
+    shrinkage: float = 0.0,
 ) -> np.ndarray:
     """Directions that whiten the within-class covariance, most discriminating first.
 
@@ -35,6 +39,8 @@ def discriminants(
         How often each picture counts; None counts each once.
     n_discriminants : int
         Columns of the result.
+    shrinkage : float
+        Share s of a ball: ``(1 - s) Sw + s (trace Sw / m) I`` takes the place of Sw.
 
     Returns
     -------
@@ -55,12 +61,15 @@ def discriminants(
     within = residuals.T @ residuals / (weights.sum() - len(totals))
     spread = means - totals @ means / totals.sum()
     between = (spread * totals[:, None]).T @ spread / totals.sum()
-    variances = np.diag(within)
+    variances = np.diag(within).copy()
     if variances.sum() <= _NO_VARIATION * np.trace(between):
         raise InputError(
             "every picture equals its person's mean, so nothing says how pictures of one person "
             "vary; leave out copies, and give pictures that differ"
         )
+    if shrinkage > 0:
+        within = (1 - shrinkage) * within + shrinkage * variances.mean() * np.eye(len(within))
+        variances = np.diag(within)
     # Eigenfaces differ by orders of magnitude: only in units of their own is a rank meaningful.
     scale = np.sqrt(np.where(variances > 0, variances, 1))
     units = np.outer(scale, scale)
@@ -68,13 +77,13 @@ def discriminants(
     return np.pad(V / scale[:, None], ((0, 0), (0, n_discriminants - V.shape[1])))
 
 
-def posteriors(Z: np.ndarray, means: np.ndarray, log_prior: np.ndarray) -> np.ndarray:
+def posteriors(Z: np.ndarray, means: np.ndarray, log_prior: np.ndarray, scale: float) -> np.ndarray:
     """Posteriors (n, c) of whitened rows Z (n, q) under equal unit covariances.
 
-    ``softmax(-½ ‖z - mean_c‖² + log prior_c)``; the ``‖z‖²`` is the same for every class.
+    ``softmax(-½ ‖z - scale · mean_c‖² + log prior_c)``; the ``‖z‖²`` is the same for every class.
     """
-    scores = Z @ means.T
-    scores += log_prior - (means * means).sum(axis=1) / 2
+    scores = (Z * np.asarray(scale, dtype=Z.dtype)) @ means.T
+    scores += log_prior - (means * means).sum(axis=1) * np.asarray(scale**2 / 2, dtype=Z.dtype)
     scores -= scores.max(axis=1, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=1, keepdims=True)
