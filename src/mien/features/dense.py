@@ -94,7 +94,8 @@ def gradient_histograms(
         The root of shares that sum to one, so that inner products compare histograms by
         Hellinger's kernel; zero for a patch without gradients.
     """
-    dy, dx = np.gradient(np.asarray(image, dtype=np.float64), axis=(0, 1))
+    grey = np.asarray(image, dtype=np.float64)
+    dy, dx = (np.asarray(np.gradient(grey, axis=axis)) for axis in (0, 1))
     channels = orientation_channels(dx, dy, n_bins)
     sums = sum_cells(channels, _corners(image.shape, patch, step), cells, patch // cells)
     return root_shares(sums.reshape(len(sums), -1))

@@ -3,6 +3,11 @@
 A sample ``v = [x; y; …]`` of component ``k`` is ``v = W_k z + μ_k + ε`` with ``z ~ N(0, I)``
 and ``ε ~ N(0, Ψ_k)``. Ψ is diagonal, or has one full block for each view. Nothing here builds a
 covariance of all views together: with ``M = I + WᵀΨ⁻¹W`` the density needs only Ψ and M.
+
+Two ways lead to what an M-step needs of the samples. Sums of γ v vᵀ cost D² for each pair of a
+sample and a component that owns a part of it, and can be used with any later parameters. Sums of
+γ v ẑᵀ cost D K q for each sample however many components own it. :func:`many_owners` says which is
+cheaper.
 """
 
 from __future__ import annotations
@@ -12,24 +17,27 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
-from scipy.special import logsumexp
 
 from mien._core.linalg import symmetrize
 
 __all__ = [
+    "LatentStatistics",
     "MixtureStatistics",
     "Parameters",
     "Posterior",
     "accumulate",
+    "accumulate_latent",
     "expectation",
-    "log_joint",
+    "gate",
+    "latent_means",
+    "many_owners",
     "maximise",
     "posterior",
     "start_from_statistics",
 ]
 
-# A responsibility below this changes no sum in double precision and costs a row of a product.
-_GATE = 1e-12
+# Numbers of a product that are worked on before the next rows: as many as a core's cache holds.
+_BLOCK = 2**19
 
 
 class Parameters(NamedTuple):
@@ -71,6 +79,25 @@ class MixtureStatistics(NamedTuple):
         )
 
 
+class LatentStatistics(NamedTuple):
+    """The same for diagonal noise: sums of γ, γ v, γ v² (K, D) and γ v ẑᵀ (K, D, q).
+
+    ẑ is the posterior mean under the parameters that the sums were made with, so an M-step is
+    right with those parameters only.
+    """
+
+    counts: np.ndarray
+    sums: np.ndarray
+    squares: np.ndarray
+    cross: np.ndarray
+
+    @classmethod
+    def zeros(cls, n_components: int, n_features: int, n_latent: int) -> LatentStatistics:
+        """Of no samples at all."""
+        K, D, q = n_components, n_features, n_latent
+        return cls(np.zeros(K), np.zeros((K, D)), np.zeros((K, D)), np.zeros((K, D, q)))
+
+
 class Posterior(NamedTuple):
     """What is prepared once for a set of observed views, for any number of samples.
 
@@ -86,6 +113,20 @@ class Posterior(NamedTuple):
     latent_covariances: np.ndarray
     constants: np.ndarray
     sizes: tuple[int, ...]
+
+    def astype(self, dtype: np.dtype) -> Posterior:
+        """The same in the precision of the samples that it is used with."""
+        whiteners = self.whiteners
+        return self._replace(
+            means=self.means.astype(dtype, copy=False),
+            whiteners=tuple(h.astype(dtype, copy=False) for h in whiteners)
+            if isinstance(whiteners, tuple)
+            else whiteners.astype(dtype, copy=False),
+            roots=self.roots.astype(dtype, copy=False),
+            latent_maps=self.latent_maps.astype(dtype, copy=False),
+            latent_covariances=self.latent_covariances.astype(dtype, copy=False),
+            constants=self.constants.astype(dtype, copy=False),
+        )
 
 
 def posterior(parameters: Parameters, observed: tuple[bool, ...] | None = None) -> Posterior:
@@ -146,57 +187,133 @@ def _split(W: np.ndarray, whiteners: tuple[np.ndarray, ...]) -> list[np.ndarray]
     return np.split(W, edges, axis=1)
 
 
-def log_joint(V: np.ndarray, prepared: Posterior) -> np.ndarray:
+def _add_squares(
+    out: np.ndarray, V: np.ndarray, maps: np.ndarray, means: np.ndarray, factor: float
+) -> None:
+    """Add ``factor * ‖maps_k (v − μ_k)‖²`` to out (n, K): one product for all components."""
+    K, rows, d = maps.shape
+    offsets = np.einsum("krd,kd->kr", maps, means).reshape(-1)
+    flat = np.ascontiguousarray(maps.reshape(K * rows, d).T)
+    step = max(64, _BLOCK // (K * rows))
+    buffer = np.empty((min(step, len(V)), K * rows), dtype=V.dtype)
+    for start in range(0, len(V), step):
+        block = V[start : start + step]
+        part = np.matmul(block, flat, out=buffer[: len(block)])
+        part -= offsets
+        cube = part.reshape(len(block), K, rows)
+        out[start : start + step] += factor * np.einsum("nkr,nkr->nk", cube, cube)
+
+
+def _log_joint(V: np.ndarray, prepared: Posterior) -> np.ndarray:
     """``log w_k + log p(v | k)`` (n, K) of samples V (n, observed features)."""
-    K, q, d = prepared.roots.shape
-    offsets = np.einsum("kqd,kd->kq", prepared.roots, prepared.means)
-    # One product for the latent part of all components: the floor of an E-step.
-    explained = V @ prepared.roots.reshape(K * q, d).T
-    explained -= offsets.reshape(-1)
-    np.square(explained, out=explained)
-    quadratic = -explained.reshape(len(V), K, q).sum(axis=2)
+    means = prepared.means
     if isinstance(prepared.whiteners, tuple):
+        joint = np.tile(prepared.constants, (len(V), 1))
         start = 0
         for whitener in prepared.whiteners:
-            stop = start + whitener.shape[1]
-            for k in range(K):
-                part = (V[:, start:stop] - prepared.means[k, start:stop]) @ whitener[k].T
-                quadratic[:, k] += np.einsum("nd,nd->n", part, part)
-            start = stop
+            part = slice(start, start + whitener.shape[1])
+            _add_squares(joint, V[:, part], whitener, means[:, part], -0.5)
+            start = part.stop
     else:
         precision = prepared.whiteners
-        scaled = prepared.means * precision
-        quadratic += np.square(V) @ precision.T - 2 * (V @ scaled.T)
-        quadratic += np.einsum("kd,kd->k", scaled, prepared.means)
-    return prepared.constants - 0.5 * quadratic
+        scaled = means * precision
+        joint = np.square(V) @ (-0.5 * precision).T
+        joint += V @ scaled.T
+        joint += prepared.constants - 0.5 * np.einsum("kd,kd->k", scaled, means)
+    # The latent part of all components in one product: the floor of an E-step.
+    _add_squares(joint, V, prepared.roots, means, 0.5)
+    return joint
 
 
 def expectation(V: np.ndarray, prepared: Posterior) -> tuple[np.ndarray, np.ndarray]:
     """Log-likelihood (n,) and responsibilities (n, K), in the log domain until the end."""
-    joint = log_joint(V, prepared)
-    likelihood = logsumexp(joint, axis=1)
-    return likelihood, np.exp(joint - likelihood[:, None])
+    gamma = _log_joint(V, prepared)
+    highest = gamma.max(axis=1, keepdims=True)
+    gamma -= highest
+    np.exp(gamma, out=gamma)
+    total = gamma.sum(axis=1, keepdims=True)
+    gamma /= total
+    return (highest + np.log(total))[:, 0], gamma
 
 
-def accumulate(V: np.ndarray, responsibilities: np.ndarray) -> MixtureStatistics:
-    """Sum γ, γ v and γ v vᵀ over a batch; rows that a component does not own are skipped."""
+def latent_means(V: np.ndarray, prepared: Posterior) -> np.ndarray:
+    """Posterior means (n, K, q) of z for samples V (n, observed features)."""
+    K, q, d = prepared.latent_maps.shape
+    offsets = np.einsum("kqd,kd->kq", prepared.latent_maps, prepared.means).reshape(-1)
+    z = V @ prepared.latent_maps.reshape(K * q, d).T
+    z -= offsets
+    return z.reshape(len(V), K, q)
+
+
+def gate(dtype: np.dtype) -> float:
+    """A responsibility below this changes no sum in the precision of the samples."""
+    return 1e-8 if dtype == np.float32 else 1e-13
+
+
+def many_owners(gamma: np.ndarray, n_features: int, n_latent: int) -> bool:
+    """Whether sums of γ v ẑᵀ cost less than sums of γ v vᵀ over those who own a sample.
+
+    By measurement they cost the same where the components that own a sample, times D, are K q.
+    """
+    owners = np.count_nonzero(gamma > gate(gamma.dtype)) / len(gamma)
+    return bool(owners * n_features > gamma.shape[1] * n_latent)
+
+
+def accumulate(
+    V: np.ndarray, responsibilities: np.ndarray, total: MixtureStatistics | None = None
+) -> MixtureStatistics:
+    """Sum γ, γ v and γ v vᵀ over a batch; rows that a component does not own are skipped.
+
+    A total that is given is added to in place and returned.
+    """
     n, D = V.shape
     K = responsibilities.shape[1]
-    gamma = np.where(responsibilities > _GATE, responsibilities, 0).astype(V.dtype)
-    seconds = np.empty((K, D, D))
-    roots = np.sqrt(gamma)
-    for k in range(K):
-        owned = np.flatnonzero(gamma[:, k])
-        rows = V if 2 * owned.size > n else V[owned]
-        rows = rows * (roots[:, k] if rows is V else roots[owned, k])[:, None]
-        seconds[k] = rows.T @ rows
-    return MixtureStatistics(
-        gamma.sum(axis=0, dtype=np.float64), (gamma.T @ V).astype(np.float64), seconds
-    )
+    if total is None:
+        total = MixtureStatistics.zeros(K, D)
+    # One component after another: its column lies together in the transpose.
+    columns = np.ascontiguousarray(responsibilities.T, dtype=V.dtype)
+    least = gate(V.dtype)
+    for k, gamma in enumerate(columns):
+        owned = np.flatnonzero(gamma > least)
+        if owned.size == 0:
+            continue
+        if 2 * owned.size < n:
+            rows, gamma = V[owned], gamma[owned]
+            rows *= np.sqrt(gamma)[:, None]
+        else:
+            rows = V * np.sqrt(gamma)[:, None]
+        total.seconds[k] += rows.T @ rows
+    total.counts[:] += columns.sum(axis=1, dtype=np.float64)
+    total.sums[:] += columns @ V
+    return total
+
+
+def accumulate_latent(
+    V: np.ndarray,
+    responsibilities: np.ndarray,
+    prepared: Posterior,
+    total: LatentStatistics,
+) -> LatentStatistics:
+    """Sum γ, γ v, γ v² and γ v ẑᵀ over a batch, into a total that is changed in place."""
+    K, q, D = prepared.latent_maps.shape
+    step = max(64, _BLOCK // (K * q))
+    cross = np.zeros((K * q, D), dtype=V.dtype)
+    for start in range(0, len(V), step):
+        rows = V[start : start + step]
+        z = latent_means(rows, prepared)
+        z *= responsibilities[start : start + step, :, None]
+        cross += z.reshape(len(rows), K * q).T @ rows
+    total.counts[:] += responsibilities.sum(axis=0, dtype=np.float64)
+    total.sums[:] += responsibilities.T @ V
+    total.squares[:] += responsibilities.T @ np.square(V)
+    total.cross[:] += cross.reshape(K, q, D).transpose(0, 2, 1)
+    return total
 
 
 def maximise(
-    parameters: Parameters, statistics: MixtureStatistics, floor: np.ndarray
+    parameters: Parameters,
+    statistics: MixtureStatistics | LatentStatistics,
+    floor: np.ndarray,
 ) -> Parameters:
     """One M-step: [W μ] solved jointly, then Ψ, then the floor.
 
@@ -204,16 +321,16 @@ def maximise(
     ----------
     parameters : Parameters
         Those that the responsibilities were computed with.
-    statistics : MixtureStatistics
-        Sums over all data.
+    statistics : MixtureStatistics or LatentStatistics
+        Sums over all data; the latter for diagonal noise only.
     floor : (D,)
         Least variance of each feature. Cutting the diagonal of Ψ (or the eigenvalues of Ψ in
         units of the floor) is the constrained maximum, so that the likelihood still never falls.
 
     Notes
     -----
-    With ``z = B (v − μ)`` all expected sums follow from γ, γ v and γ v vᵀ; the samples are not
-    seen again. A component without data keeps its parameters.
+    With ``ẑ = B (v − μ)`` all expected sums follow from γ, γ v and γ v vᵀ (or γ v ẑᵀ); the samples
+    are not seen again. A component without data keeps its parameters.
     """
     prepared = posterior(parameters)
     K, D, q = parameters.loadings.shape
@@ -222,22 +339,26 @@ def maximise(
     residuals = np.empty((K, D, D)) if full else np.empty((K, D))
     alive = statistics.counts > 0
     for k in np.flatnonzero(alive):
-        n, s, C = statistics.counts[k], statistics.sums[k], statistics.seconds[k]
+        n, s = statistics.counts[k], statistics.sums[k]
         mu, B = parameters.means[k].astype(float), prepared.latent_maps[k].astype(float)
+        if isinstance(statistics, MixtureStatistics):
+            vz = (statistics.seconds[k] - np.outer(s, mu)) @ B.T
+            squares = np.diagonal(statistics.seconds[k])
+        else:
+            vz, squares = statistics.cross[k], statistics.squares[k]
         z = B @ (s - n * mu)
-        vz = (C - np.outer(s, mu)) @ B.T
-        centred = C - np.outer(mu, s) - np.outer(s, mu) + n * np.outer(mu, mu)
         G = np.empty((q + 1, q + 1))
-        G[:q, :q] = n * prepared.latent_covariances[k] + B @ centred @ B.T
+        # Σ γ ẑ ẑᵀ = B Σ γ (v − μ) ẑᵀ
+        G[:q, :q] = n * prepared.latent_covariances[k] + B @ (vz - np.outer(mu, z))
         G[:q, q] = G[q, :q] = z
         G[q, q] = n
         H = np.column_stack([vz, s])
         solution = linalg.solve(symmetrize(G), H.T, assume_a="pos").T
         loadings[k], means[k] = solution[:, :q], solution[:, q]
-        if full:
-            residuals[k] = symmetrize(C - solution @ H.T) / n
+        if isinstance(statistics, MixtureStatistics) and full:
+            residuals[k] = symmetrize(statistics.seconds[k] - solution @ H.T) / n
         else:
-            residuals[k] = (np.diagonal(C) - np.einsum("dj,dj->d", solution, H)) / n
+            residuals[k] = (squares - np.einsum("dj,dj->d", solution, H)) / n
     noise: np.ndarray | tuple[np.ndarray, ...]
     if isinstance(parameters.noise, tuple):
         blocks, start = [], 0

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import logsumexp
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import Tags, check_random_state
@@ -20,16 +19,41 @@ from mien.multiview.bags import check_bags, encode_bags
 __all__ = ["FisherVector"]
 
 
-def _responsibilities(
-    X: np.ndarray, weights: np.ndarray, means: np.ndarray, variances: np.ndarray
-) -> np.ndarray:
-    """Posterior (n, K) of the components of a diagonal Gaussian mixture."""
-    precisions = 1 / variances
-    joint = np.square(X) @ (-0.5 * precisions).T + X @ (means * precisions).T
-    joint += np.log(weights) - 0.5 * (
-        np.log(variances).sum(axis=1) + np.einsum("kd,kd->k", np.square(means), precisions)
+class _Prepared(NamedTuple):
+    """What is computed once for all bags, in the precision of the descriptors.
+
+    ``maps`` (2 d, K) gives the log-densities of ``[x, x²]``, less ``constants`` (K,).
+    """
+
+    weights: np.ndarray
+    means: np.ndarray
+    variances: np.ndarray
+    maps: np.ndarray
+    constants: np.ndarray
+
+
+def _prepare(mixture: GaussianMixture, dtype: np.dtype) -> _Prepared:
+    w, mu, var = mixture.weights_, mixture.means_, mixture.covariances_
+    w = np.maximum(w, np.finfo(np.float32).tiny)
+    precisions = 1 / var
+    constants = np.log(w) - 0.5 * (
+        np.log(var).sum(axis=1) + np.einsum("kd,kd->k", np.square(mu), precisions)
     )
-    return np.exp(joint - logsumexp(joint, axis=1)[:, None])
+    maps = np.concatenate([(mu * precisions).T, (-0.5 * precisions).T])
+    return _Prepared(*(part.astype(dtype) for part in (w, mu, var, maps, constants)))
+
+
+def _sum_bag(X: np.ndarray, prepared: _Prepared) -> tuple[np.ndarray, np.ndarray]:
+    """Sums over a bag (n, d) of γ (K,) and of γ [x, x²] (K, 2 d): two products for each."""
+    both = np.concatenate([X, np.square(X)], axis=1)
+    gamma = both @ prepared.maps
+    gamma += prepared.constants
+    gamma -= gamma.max(axis=1, keepdims=True)
+    np.exp(gamma, out=gamma)
+    # The rows of γ sum to one: it is cheaper to divide the smaller of the two factors.
+    inverse = np.reciprocal(gamma.sum(axis=1))
+    both *= inverse[:, None]
+    return inverse @ gamma, gamma.T @ both
 
 
 class FisherVector(TransformerMixin, BaseEstimator):
@@ -157,34 +181,30 @@ class FisherVector(TransformerMixin, BaseEstimator):
         """Encode each bag: (n_bags, K * (weights + d * means + d * variances))."""
         check_is_fitted(self)
         bags = check_bags(X, self.n_features_in_)
-        dtype = bags.descriptors.dtype
-        mixture = self.mixture_
-        w, mu, var = (
-            np.asarray(part, dtype=dtype)
-            for part in (mixture.weights_, mixture.means_, mixture.covariances_)
-        )
+        prepared = _prepare(self.mixture_, bags.descriptors.dtype)
 
         def encode(i: int) -> np.ndarray:
-            return self._encode(bags.bag(i), w, mu, var)
+            return self._encode(bags.bag(i), prepared)
 
         out = encode_bags(encode, len(bags), self._n_features_out, self.n_jobs)
         return normalise(out, self.n_components, self.intra, self.power, self.l2)
 
-    def _encode(self, X: np.ndarray, w: np.ndarray, mu: np.ndarray, var: np.ndarray) -> np.ndarray:
-        n = len(X)
+    def _encode(self, X: np.ndarray, prepared: _Prepared) -> np.ndarray:
+        n, d = X.shape
         if n == 0:
             return np.zeros(self._n_features_out)
-        gamma = _responsibilities(X, w, mu, var)
-        counts = gamma.sum(axis=0)[:, None]
+        w, mu, var = (part.astype(np.float64) for part in prepared[:3])
+        counts, sums = (part.astype(np.float64) for part in _sum_bag(X, prepared))
+        counts, w = counts[:, None], w[:, None]
+        first, second = sums[:, :d], sums[:, d:]
         parts = []
         if self.weights:
-            parts.append((counts - n * w[:, None]) / (n * np.sqrt(w)[:, None]))
-        first = gamma.T @ X
+            parts.append((counts - n * w) / (n * np.sqrt(w)))
         if self.means:
-            parts.append((first - counts * mu) / (n * np.sqrt(w[:, None] * var)))
+            parts.append((first - counts * mu) / (n * np.sqrt(w * var)))
         if self.variances:
-            second = gamma.T @ np.square(X) - 2 * mu * first + counts * np.square(mu)
-            parts.append((second / var - counts) / (n * np.sqrt(2 * w)[:, None]))
+            second = second - 2 * mu * first + counts * np.square(mu)
+            parts.append((second / var - counts) / (n * np.sqrt(2 * w)))
         return np.concatenate(parts, axis=1).ravel()
 
     @property

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import mmap
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -17,11 +19,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mien._core.em import EMResult, run_em
 from mien.errors import InputError, NumericsWarning
 from mien.multiview._mixture import (
+    LatentStatistics,
     MixtureStatistics,
     Parameters,
     Posterior,
     accumulate,
+    accumulate_latent,
     expectation,
+    latent_means,
+    many_owners,
     maximise,
     posterior,
     start_from_statistics,
@@ -30,6 +36,7 @@ from mien.multiview._mixture import (
 __all__ = ["MixturePCCA"]
 
 Batches = Callable[[], Iterable[tuple[np.ndarray, np.ndarray]]]
+Statistics = MixtureStatistics | LatentStatistics
 
 # Enough points to place the centres of a mixture; all of the data then decide on its shape.
 _KMEANS_SAMPLES = 20_000
@@ -88,12 +95,18 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
     -----
     An iteration makes one pass over the data: the responsibilities, by one product of all
     samples with all loadings, then sums of γ, γ v and γ v vᵀ, from which the M-step follows
-    without seeing the samples again. These sums add over batches. The posterior of z uses
+    without seeing the samples again. These sums add over batches. Where many components share
+    each sample, sums of γ v ẑᵀ take the place of γ v vᵀ (diagonal noise). The posterior of z uses
     ``(I + W_xᵀΨ_x⁻¹W_x + W_yᵀΨ_y⁻¹W_y)⁻¹``, of size q; no covariance of both views together is
     inverted. W and μ are solved jointly (the paper's eqs. 31 to 34 each hold the other fixed).
 
     A component that loses all its samples is placed anew on a sample that the others explain
     badly, and that is undone if the likelihood falls.
+
+    Arrays of ``float32`` are worked on in ``float32``; sums over the data are kept in ``float64``.
+    A memory map is read a batch at a time, and what was read is let go of. Two views are what
+    ``fit`` takes; the arithmetic below it (``_mixture.py``) takes any number of them, as the
+    sizes of consecutive stretches of the concatenated features.
 
     References
     ----------
@@ -155,6 +168,8 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, Y: Any) -> MixturePCCA:
         """Learn from paired samples X (n, d_x) and Y (n, d_y); memory maps are read in batches."""
+        if isinstance(X, np.memmap) or isinstance(Y, np.memmap):
+            return self.fit_batches(lambda: _read_maps(X, Y, self.batch_size))
         X, Y = self._check_pair(X, Y, reset=True)
 
         def batches() -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -213,11 +228,18 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
         typical = np.where(variances > 0, variances, np.median(variances[variances > 0]))
         floor = self.floor * typical
         rng = check_random_state(self.random_state)
-        starts = [
-            self._run(batches, floor, variances, n_samples, dtype, rng) for _ in range(self.n_init)
-        ]
-        best = max(starts, key=lambda result: float(result.objective[-1]))
-        _, total, _ = self._pass(batches, best.state, dtype)
+        best, total = max(
+            (
+                self._run(batches, floor, variances, n_samples, dtype, rng)
+                for _ in range(self.n_init)
+            ),
+            key=lambda found: float(found[0].objective[-1]),
+        )
+        if not isinstance(total, MixtureStatistics):
+            # Only sums of γ v vᵀ are good for later parameters, and so for partial_fit.
+            total = MixtureStatistics.zeros(self.n_components, len(floor))
+            for V, gamma, _ in self._expect(batches, best.state, dtype):
+                accumulate(V, gamma, total)
         self.bound_ = best.objective
         self.n_iter_ = best.n_iter
         self.converged_ = best.converged
@@ -232,8 +254,9 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
         n_samples: int,
         dtype: np.dtype,
         rng: np.random.RandomState,
-    ) -> EMResult[Parameters]:
-        start = self._start(batches, floor, variances, n_samples, rng)
+    ) -> tuple[EMResult[Parameters], Statistics]:
+        start = self._start(batches, floor, variances, n_samples, dtype, rng)
+        last: list[Statistics] = []
         reseeding: dict[str, Any] = {"before": None, "bound": -np.inf, "left": self.n_components}
 
         def step(parameters: Parameters) -> tuple[Parameters, float]:
@@ -243,6 +266,7 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
                 reseeding["left"] = 0
                 bound, statistics, worst = self._pass(batches, parameters, dtype)
             reseeding["before"], reseeding["bound"] = None, bound
+            last[:] = [statistics]
             new = maximise(parameters, statistics, floor)
             empty = np.flatnonzero(statistics.counts < 1)
             if empty.size and reseeding["left"] > 0:
@@ -251,7 +275,11 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
                 new = _reseed(new, int(empty[0]), worst, n_samples)
             return new, bound
 
-        return run_em(step, start, max_iter=self.max_iter, tol=self.tol, description="EM")
+        result = run_em(step, start, max_iter=self.max_iter, tol=self.tol, description="EM")
+        if reseeding["before"] is not None:
+            # Placed anew in the last step, so nobody has seen whether that was for the better.
+            result = replace(result, state=reseeding["before"])
+        return result, last[0]
 
     def _start(
         self,
@@ -259,10 +287,11 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
         floor: np.ndarray,
         variances: np.ndarray,
         n_samples: int,
+        dtype: np.dtype,
         rng: np.random.RandomState,
     ) -> Parameters:
         """K-means on both views, each brought to the same total variance."""
-        scale = np.concatenate(
+        scale: np.ndarray = np.concatenate(
             [
                 np.full(d, 1 / np.sqrt(max(part.sum(), np.finfo(float).tiny)))
                 for d, part in zip(
@@ -271,11 +300,10 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
                     strict=True,
                 )
             ]
-        )
+        ).astype(dtype)
         share = min(1.0, _KMEANS_SAMPLES / n_samples)
         sample = []
-        for X, Y in batches():
-            V = np.hstack([X, Y]) - self.location_
+        for V in self._centred(batches, dtype):
             if share < 1:
                 V = V[rng.random_sample(len(V)) < share]
             sample.append(V * scale)
@@ -288,10 +316,9 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
             warnings.simplefilter("ignore", category=UserWarning)
             kmeans = KMeans(self.n_components, n_init=1, random_state=seed).fit(points)
         total = MixtureStatistics.zeros(self.n_components, len(floor))
-        for X, Y in batches():
-            V = np.hstack([X, Y]) - self.location_
-            labels = kmeans.predict((V * scale).astype(points.dtype))
-            total += accumulate(V, np.eye(self.n_components)[labels])
+        eye = np.eye(self.n_components, dtype=dtype)
+        for V in self._centred(batches, dtype):
+            accumulate(V, eye[kmeans.predict(V * scale)], total)
         if np.any(total.counts < 2):
             small = int(np.count_nonzero(total.counts < 2))
             warnings.warn(
@@ -304,21 +331,45 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
             total, self.n_latent, self.n_features_views_, floor, self.noise == "full"
         )
 
+    def _centred(self, batches: Batches, dtype: np.dtype) -> Iterator[np.ndarray]:
+        """The concatenated views (n, D) less their mean, a batch at a time."""
+        location = self.location_.astype(dtype)
+        for X, Y in batches():
+            V = np.hstack([X, Y]).astype(dtype, copy=False)
+            V -= location
+            yield V
+
+    def _expect(
+        self, batches: Batches, parameters: Parameters, dtype: np.dtype
+    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
+        """Samples, responsibilities and log-likelihoods, a batch at a time."""
+        prepared = posterior(parameters).astype(dtype)
+        for V in self._centred(batches, dtype):
+            likelihood, gamma = expectation(V, prepared)
+            yield V, gamma, likelihood
+
     def _pass(
         self, batches: Batches, parameters: Parameters, dtype: np.dtype
-    ) -> tuple[float, MixtureStatistics, np.ndarray]:
+    ) -> tuple[float, Statistics, np.ndarray]:
         """Mean log-likelihood, statistics, and the sample that is explained worst."""
-        prepared = _cast(posterior(parameters), dtype)
-        total = MixtureStatistics.zeros(*parameters.means.shape)
+        prepared = posterior(parameters).astype(dtype)
+        K, D, q = parameters.loadings.shape
+        total: Statistics | None = None
         likelihoods, n, lowest, worst = 0.0, 0, np.inf, self.location_
-        for X, Y in batches():
-            V = (np.hstack([X, Y]) - self.location_).astype(dtype, copy=False)
-            likelihood, gamma = expectation(V, prepared)
-            total += accumulate(V, gamma)
+        for V, gamma, likelihood in self._expect(batches, parameters, dtype):
+            if total is None:
+                dense = self.noise == "diagonal" and many_owners(gamma, D, q)
+                total = LatentStatistics.zeros(K, D, q) if dense else MixtureStatistics.zeros(K, D)
+            if isinstance(total, LatentStatistics):
+                accumulate_latent(V, gamma, prepared, total)
+            else:
+                accumulate(V, gamma, total)
             likelihoods += float(likelihood.sum(dtype=np.float64))
             n += len(V)
             if likelihood.min() < lowest:
                 lowest, worst = likelihood.min(), V[likelihood.argmin()].astype(float)
+        if total is None:
+            raise InputError("the batches are empty: every pass must give the same samples")
         return likelihoods / n, total, worst
 
     def _keep(self, parameters: Parameters, statistics: MixtureStatistics) -> None:
@@ -370,7 +421,7 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         parts = []
         for _, gamma, V, prepared in self._blocks(X, Y):
-            parts.append((_latent(V, prepared) * gamma[:, :, None]).reshape(len(V), -1))
+            parts.append((latent_means(V, prepared) * gamma[:, :, None]).reshape(len(V), -1))
         return np.concatenate(parts)
 
     def predict_view(
@@ -392,15 +443,18 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
         missing = slice(d, None) if Y is None else slice(0, d)
         W, mu = self.loadings_[:, missing], self.means_[:, missing]
         means, variances = [], []
+        flat = W.transpose(0, 2, 1).reshape(-1, W.shape[1])
         for _, gamma, V, prepared in self._blocks(X, Y):
-            expected = np.einsum("nkq,kdq->nkd", _latent(V, prepared), W) + mu
-            mean = np.einsum("nk,nkd->nd", gamma, expected)
+            z = latent_means(V, prepared)
+            mean = (z * gamma[:, :, None]).reshape(len(V), -1) @ flat + gamma @ mu
             means.append(mean)
             if return_variance:
                 own = np.einsum("kdq,kqr,kdr->kd", W, prepared.latent_covariances, W)
-                own = own + self._noise_variances()[:, missing]
-                second = np.einsum("nk,nkd->nd", gamma, np.square(expected))
-                variances.append(np.maximum(gamma @ own + second - np.square(mean), 0))
+                spread = gamma @ (own + self._noise_variances()[:, missing])
+                for k in range(gamma.shape[1]):
+                    expected = z[:, k] @ W[k].T + mu[k]
+                    spread += gamma[:, k, None] * np.square(expected - mean)
+                variances.append(spread)
         if return_variance:
             return np.concatenate(means), np.concatenate(variances)
         return np.concatenate(means)
@@ -461,11 +515,13 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
             views.append(self._check_second(Y))
         if len(views) == 2 and len(views[0]) != len(views[1]):
             raise InputError(f"X has {len(views[0])} samples and Y has {len(views[1])}")
-        prepared = posterior(self._parameters(), observed)
-        location = self.location_[prepared.columns]
+        dtype = np.result_type(*views)
+        prepared = posterior(self._parameters(), observed).astype(dtype)
+        location = self.location_[prepared.columns].astype(dtype)
         for start in range(0, len(views[0]), self.batch_size):
             rows = slice(start, start + self.batch_size)
-            V = np.hstack([view[rows] for view in views]) - location
+            V = np.hstack([view[rows] for view in views]).astype(dtype, copy=False)
+            V -= location
             likelihood, gamma = expectation(V, prepared)
             yield likelihood, gamma, V, prepared
 
@@ -542,23 +598,21 @@ def _variances(statistics: MixtureStatistics) -> np.ndarray:
     return np.diagonal(statistics.seconds.sum(axis=0)) / n - np.square(mean)
 
 
-def _latent(V: np.ndarray, prepared: Posterior) -> np.ndarray:
-    """Posterior means (n, K, q) of z for samples V (n, observed features)."""
-    K, q, d = prepared.latent_maps.shape
-    offsets = np.einsum("kqd,kd->kq", prepared.latent_maps, prepared.means)
-    return (V @ prepared.latent_maps.reshape(K * q, d).T).reshape(len(V), K, q) - offsets
-
-
-def _cast(prepared: Posterior, dtype: np.dtype) -> Posterior:
-    """The same with its large arrays in the precision of the data."""
-    whiteners = prepared.whiteners
-    return prepared._replace(
-        means=prepared.means.astype(dtype, copy=False),
-        roots=prepared.roots.astype(dtype, copy=False),
-        whiteners=tuple(h.astype(dtype, copy=False) for h in whiteners)
-        if isinstance(whiteners, tuple)
-        else whiteners.astype(dtype, copy=False),
-    )
+def _read_maps(X: Any, Y: Any, batch_size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Copies of consecutive rows of two views; pages of a memory map are let go of."""
+    if np.ndim(X) != 2 or np.ndim(Y) not in (1, 2) or len(X) != len(Y):
+        raise InputError(
+            f"views are paired arrays of rows; got the shapes {np.shape(X)} and {np.shape(Y)}"
+        )
+    for start in range(0, len(X), batch_size):
+        rows = slice(start, start + batch_size)
+        yield np.array(X[rows]), np.array(Y[rows])
+        for view in (X, Y):
+            # Private pages ("c") would lose what was written to them.
+            if isinstance(view, np.memmap) and view.mode in ("r", "r+"):
+                pages = getattr(view, "_mmap", None)
+                if pages is not None and hasattr(mmap, "MADV_DONTNEED"):
+                    pages.madvise(mmap.MADV_DONTNEED)
 
 
 def _reseed(parameters: Parameters, k: int, sample: np.ndarray, n_samples: int) -> Parameters:

@@ -12,15 +12,12 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mien.errors import InputError
-from mien.multiview._mixture import Posterior, expectation, posterior
+from mien.multiview._mixture import Posterior, expectation, gate, posterior
 from mien.multiview._normalise import normalise
 from mien.multiview.bags import check_paired_bags, encode_bags
 from mien.multiview.mixture_pcca import MixturePCCA
 
 __all__ = ["MixtureGradients", "MultiViewSuperVector", "mixture_gradients"]
-
-# A descriptor adds to a component only above this responsibility; the rest is rounding.
-_GATE = 1e-7
 
 
 class MixtureGradients(NamedTuple):
@@ -49,8 +46,8 @@ def mixture_gradients(model: MixturePCCA, X: np.ndarray, Y: np.ndarray) -> Mixtu
         ``½ (1/n) Σ γ̂ Ψ⁻¹ (S̃ − Ψ̃) Ψ⁻¹`` with ``Ψ̃ = Ψ − W Σ_z Wᵀ``.
     """
     check_is_fitted(model)
-    prepared = posterior(model._parameters())
-    return _gradients(model, prepared, np.hstack([X, Y]) - model.location_)
+    V = np.hstack([X, Y]) - model.location_
+    return _gradients(model, posterior(model._parameters()).astype(V.dtype), V)
 
 
 def _gradients(model: MixturePCCA, prepared: Posterior, V: np.ndarray) -> MixtureGradients:
@@ -60,14 +57,16 @@ def _gradients(model: MixturePCCA, prepared: Posterior, V: np.ndarray) -> Mixtur
     if n == 0:
         return MixtureGradients(latent, by_means, by_noise)
     _, gamma = expectation(V, prepared)
+    least = gate(V.dtype)
+    all_loadings = model.loadings_.astype(V.dtype, copy=False)
     for k in range(K):
-        owned = np.flatnonzero(gamma[:, k] > _GATE)
+        owned = np.flatnonzero(gamma[:, k] > least)
         if owned.size == 0:
             continue
         g = gamma[owned, k]
         rows = V[owned] - prepared.means[k]
         z = rows @ prepared.latent_maps[k].T
-        W = model.loadings_[k]
+        W = all_loadings[k]
         private = rows - z @ W.T
         latent[k] = g @ z / n
         spread = W @ prepared.latent_covariances[k]
@@ -210,12 +209,14 @@ class MultiViewSuperVector(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         model = self.mixture_
         first, second = check_paired_bags(X, Y, model.n_features_views_)
-        prepared = posterior(model._parameters())
+        dtype = np.result_type(first.descriptors, second.descriptors)
+        prepared = posterior(model._parameters()).astype(dtype)
+        location = model.location_.astype(dtype)
         K, q, D = prepared.latent_maps.shape
         scale = np.sqrt(model._noise_variances())
 
         def encode(i: int) -> np.ndarray:
-            V = np.hstack([first.bag(i), second.bag(i)]) - model.location_
+            V = np.hstack([first.bag(i), second.bag(i)]) - location
             found = _gradients(model, prepared, V)
             by_means, by_noise = found.means, found.noise
             if self.scaling == "information":
