@@ -80,6 +80,17 @@ def test_det_of_perfect_scores_is_drawn() -> None:
     assert np.all(np.isfinite(line(figure, "a").get_xydata()))
 
 
+def test_det_leaves_the_frame_instead_of_running_along_it() -> None:
+    rng = np.random.default_rng(0)
+    curve = roc(rng.normal(3, 1, 5000), rng.normal(0, 1, 5000))
+    figure = plots.plot_det({"a": (curve.far, 1 - curve.vr)})
+    low, high = figure.axes[0].get_xlim()
+    for values in line(figure, "a").get_data():
+        assert np.count_nonzero(values == high) <= 1
+        assert values.max() > high  # up to a rate of 1, outside
+        assert values.min() >= low  # a rate of 0 on the edge
+
+
 def test_tippett_counts_pairs_above_each_value() -> None:
     genuine, impostor = (
         np.log(10) * np.array([1.0, 2.0, 2.0, -1.0]),

@@ -39,7 +39,23 @@ INK, FAINT, RULE = "#1f2328", "#6b7075", "#dcdee1"
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.4, 1.2)), (0, (6, 1.4, 1.4, 1.4)))
 _MOST_POINTS = 400
 _MOST_BARS_AS_ERROR = 24
-_PROBIT_TICKS = (0.0001, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.9, 0.99)
+_PROBIT_TICKS = (
+    1e-6,
+    1e-5,
+    0.0001,
+    0.001,
+    0.005,
+    0.01,
+    0.02,
+    0.05,
+    0.1,
+    0.2,
+    0.4,
+    0.6,
+    0.8,
+    0.9,
+    0.99,
+)
 
 
 # ---------------------------------------------------------------- arrays
@@ -254,8 +270,8 @@ def plot_det(
     Returns
     -------
     matplotlib.figure.Figure
-        The lines are in normal deviates (probits); rates of 0 and 1, which have none, are drawn
-        at the edge.
+        The lines are in normal deviates (probits). A rate of 0, which has none, is drawn at the
+        edge; rates much above the equal error rate lie outside.
 
     Notes
     -----
@@ -266,15 +282,19 @@ def plot_det(
     series = {name: _check_series(name, curve[0], curve[1]) for name, curve in curves.items()}
     rates = np.concatenate([np.concatenate(pair) for pair in series.values()])
     inside = rates[(rates > 0) & (rates < 1)]
-    low = float(np.clip(inside.min() / 1.5 if inside.size else 1e-3, 1e-7, 0.02))
+    best = min(float(np.maximum(far, frr).min()) for far, frr in series.values())
+    low = float(np.clip(inside.min() / 1.5 if inside.size else 1e-3, max(1e-6, best / 2000), 0.02))
     # Beyond one and a half times the largest equal error rate there is little to see.
     worst = max(float(np.maximum(far, frr).min()) for far, frr in series.values())
     high = float(np.clip(1.5 * worst, 0.6, 0.995))
 
     def probit(values: Any) -> np.ndarray:
-        return np.asarray(ndtri(np.clip(np.asarray(values, dtype=float), low, high)))
+        # Zero stands on the edge; what is above the largest rate shown leaves the frame.
+        return np.asarray(ndtri(np.clip(np.asarray(values, dtype=float), low, 1 - 1e-7)))
 
-    figure, axes = _axes("False accept rate", "False reject rate", title, size=(5.4, 5.0))
+    many = len(series) > 3
+    size = (7.2, 5.0) if many else (5.4, 5.0)
+    figure, axes = _axes("False accept rate", "False reject rate", title, size=size)
     ticks = _spread_ticks([tick for tick in _PROBIT_TICKS if low <= tick <= high], low, high)
     labels = [f"{100 * tick:g} %" for tick in ticks]
     axes.set_xticks(probit(ticks), labels, rotation=45, ha="right", rotation_mode="anchor")
@@ -290,12 +310,13 @@ def plot_det(
     )
     for index, (name, (far, frr)) in enumerate(series.items()):
         x, y = probit(far), probit(frr)
-        kept = _thin(x, y)
+        kept = _thin(np.minimum(x, ends[1]), np.minimum(y, ends[1]))
         axes.plot(x[kept], y[kept], label=name, **_line_style(index))
     axes.set_xlim(*ends)
     axes.set_ylim(*ends)
     axes.set_aspect("equal")
-    _legend(axes, loc="upper right")
+    # Many names would cover the curves of the weaker systems.
+    _legend(axes, **({"loc": "center left", "bbox_to_anchor": (1, 0.5)} if many else {"loc": 1}))
     return figure
 
 
