@@ -11,6 +11,8 @@ __all__ = ["REGISTRY", "find_class", "registered_name"]
 
 #: Name in the file -> where the class is. A name stays for ever: old files are read by it.
 REGISTRY: dict[str, str] = {
+    "mien.BagClassifier": "mien.multiview:BagClassifier",
+    "mien.BagEncoder": "mien.multiview:BagEncoder",
     "mien.ClassDependenceFeatures": "mien.subspace:ClassDependenceFeatures",
     "mien.Committee": "mien.committee:Committee",
     "mien.ConstrainedClustering": "mien.subspace:ConstrainedClustering",
@@ -18,6 +20,10 @@ REGISTRY: dict[str, str] = {
     "mien.FisherVector": "mien.multiview:FisherVector",
     "mien.Fisherfaces": "mien.subspace:Fisherfaces",
     "mien.GroupStatistics": "mien.subspace:GroupStatistics",
+    "mien.CalibratedVerifier": "mien.verification:CalibratedVerifier",
+    "mien.JointBayesian": "mien.verification:JointBayesian",
+    "mien.JointBayesianStatistics": "mien.verification:JointBayesianStatistics",
+    "mien.TransferJointBayesian": "mien.verification:TransferJointBayesian",
     "mien.KernelNullSpaceProjection": "mien.subspace:KernelNullSpaceProjection",
     "mien.KernelRelevantComponents": "mien.subspace:KernelRelevantComponents",
     "mien.LogisticCalibration": "mien.evaluation:LogisticCalibration",
@@ -26,6 +32,7 @@ REGISTRY: dict[str, str] = {
     "mien.NearestNeighbourIdentifier": "mien.subspace:NearestNeighbourIdentifier",
     "mien.NullSpaceLDA": "mien.subspace:NullSpaceLDA",
     "mien.NullSpaceProjection": "mien.subspace:NullSpaceProjection",
+    "mien.PairedDescriptors": "mien.features:PairedDescriptors",
     "mien.RandomSamplingLDA": "mien.committee:RandomSamplingLDA",
     "mien.RelevantComponents": "mien.subspace:RelevantComponents",
     "sklearn.GaussianMixture": "sklearn.mixture:GaussianMixture",

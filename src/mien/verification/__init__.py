@@ -1,8 +1,15 @@
 """Is it the same person? Likelihood ratios that carry over to your own domain."""
 
+from mien.verification.calibrated import CalibratedVerifier
 from mien.verification.joint_bayesian import JointBayesian
 from mien.verification.scoring import ScoreBlock
 from mien.verification.statistics import JointBayesianStatistics
 from mien.verification.transfer import TransferJointBayesian
 
-__all__ = ["JointBayesian", "JointBayesianStatistics", "ScoreBlock", "TransferJointBayesian"]
+__all__ = [
+    "CalibratedVerifier",
+    "JointBayesian",
+    "JointBayesianStatistics",
+    "ScoreBlock",
+    "TransferJointBayesian",
+]

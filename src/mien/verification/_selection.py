@@ -1,4 +1,4 @@
-"""How strongly to hold to the source: held-out people decide, and doubt speaks for the source."""
+"""How strongly to hold to the source: held-out people decide, and in doubt the default stays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,14 @@ import numpy as np
 from mien._core.logistic import balance_classes, fit_logistic
 from mien._core.progress import track
 
-__all__ = ["HeldOutPairs", "choose_strength", "hold_out_people", "pair_people", "person_losses"]
+__all__ = [
+    "HeldOutPairs",
+    "choose_strength",
+    "held_out_scores",
+    "hold_out_people",
+    "pair_people",
+    "person_losses",
+]
 
 # A held-out part is thinned to so many pictures: 800 make 320,000 pairs, more than enough.
 _MOST_PICTURES = 800
@@ -87,14 +94,16 @@ def _mean_by(groups: np.ndarray, values: np.ndarray, n_groups: int) -> np.ndarra
 
 
 def choose_strength(
-    losses: np.ndarray, n_errors: float = 1.0
+    losses: np.ndarray, default: int, n_errors: float = 1.0
 ) -> tuple[int, np.ndarray, np.ndarray]:
-    """The strongest candidate that is not clearly worse than the best.
+    """The candidate nearest to the default that is not clearly worse than the best.
 
     Parameters
     ----------
     losses : (n_candidates, n_people)
-        Held-out loss of each person; candidates from the strongest to the weakest.
+        Held-out loss of each person, NaN where it has none; candidates in order of strength.
+    default : int
+        The candidate that is kept in doubt.
     n_errors : float
         "Clearly" is by more than so many standard errors of the paired difference over people.
 
@@ -108,11 +117,11 @@ def choose_strength(
     difference = losses - losses[best]
     error = difference.std(axis=1, ddof=1) / np.sqrt(losses.shape[1])
     good = np.flatnonzero(mean - mean[best] <= n_errors * error)
-    return int(min(good[0], best)), mean, error
+    chosen = int(good[np.argmin(np.abs(good - default))])
+    return chosen, mean, error
 
 
 def held_out_scores(
-    X: np.ndarray,
     people: np.ndarray,
     n_folds: int,
     score: Callable[[np.ndarray, HeldOutPairs], Sequence[np.ndarray]],

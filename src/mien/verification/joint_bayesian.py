@@ -160,7 +160,7 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
     >>> X = 2 * rng.standard_normal((200, 5))[people] + rng.standard_normal((800, 5))
     >>> model = JointBayesian().fit(X, people)
     >>> model.ratios_.round()
-    array([5., 4., 4., 4., 3.])
+    array([5., 4., 4., 3., 3.])
     >>> bool(model.score_pairs(X[:1], X[1:2])[0] > model.score_pairs(X[:1], X[4:5])[0])
     True
     """

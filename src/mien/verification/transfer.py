@@ -35,10 +35,11 @@ from mien.verification.statistics import JointBayesianStatistics, _agree
 
 __all__ = ["TransferJointBayesian"]
 
-#: Candidates of ``strength="auto"``, from the strongest to the weakest.
-CONSTANT_CANDIDATES = (99.0, 49.0, 19.0, 9.0, 4.0, 2.0, 1.0, 0.5, 0.2, 0.05)
-FADING_CANDIDATES = (10000.0, 3000.0, 1000.0, 500.0, 250.0, 120.0, 60.0, 30.0, 15.0, 7.0, 3.0, 1.0)
-# With fewer people than this none can be held out, and the source is followed.
+#: Candidates of ``strength="auto"`` as multiples of the default, from the strongest.
+CANDIDATES = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0, 0.5, 0.25, 0.12, 0.06, 0.015)
+#: The default of "auto": the source weighs as much as twice as many people as it has directions.
+PEOPLE_A_DIRECTION = 2.0
+# With fewer people than this none can be held out, and the default stays.
 _FEWEST_PEOPLE = 4
 
 
@@ -73,13 +74,15 @@ class TransferJointBayesian(JointBayesian):
         keeps the source as it is, fitted.
     strength : float or "auto", default="auto"
         The paper's lambda: each covariance is ``w`` source + ``1 − w`` target with
-        ``w = strength/(1 + strength)``. 0 forgets the source, infinity keeps it. "auto" takes the
-        strongest of its candidates whose Cllr on held-out people is not clearly worse than the
-        best; with fewer than four people it stays at the strongest.
+        ``w = strength/(1 + strength)``. 0 forgets the source, a large one keeps it. "auto" tries
+        candidates on held-out people and takes, of those whose Cllr is within a standard error of
+        the best, the one nearest to the default: a source that weighs as much as twice as many
+        people as it has directions. With fewer than four people the default stays.
     weighting : {"fading", "constant"}, default="fading"
-        "constant" is the paper's: `w` does not depend on how much target data there are. With
-        "fading" `strength` counts people: the source weighs as much as that many of them, with as
-        many pictures each as people of the source have, and fades as the target's data grow.
+        "constant" is the paper's: `strength` is lambda, and `w` does not depend on how much target
+        data there are. With "fading" `strength` counts people: the source weighs as much as that
+        many of them, with as many pictures each as people of the source have; lambda is
+        ``strength / n_people_`` and fades as the target's data grow.
     centring : {"shrunken", "target", "source"}, default="shrunken"
         Which mean is subtracted. "shrunken" goes from the source's mean towards the target's as
         far as the shift exceeds what the few people explain (James and Stein).
@@ -182,6 +185,10 @@ n_iter_, n_people_, n_samples_, features_, truncation_error_
         "auto" has to see the vectors of the people that it holds out.
         """
         check_is_fitted(self.source, "projection_")
+        self._fit(X, y, keep=self.keep_statistics)
+        return self
+
+    def _fit(self, X: Any, y: Any, *, keep: bool) -> None:
         statistics = self._collect(X, y)
         self.strength_path_: dict[str, np.ndarray] = {}
         if self.strength == "auto":
@@ -194,20 +201,16 @@ n_iter_, n_people_, n_samples_, features_, truncation_error_
         else:
             self.strength_ = float(self.strength)
         self._learn(statistics, None)
-        self._keep(statistics if self.keep_statistics else None)
-        return self
+        self._keep(statistics if keep else None)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
         """Add people or pictures; an automatic strength stays as the first fit found it."""
-        if not hasattr(self, "strength_"):
-            kept = self.keep_statistics
-            self.keep_statistics = True
-            try:
-                return self.fit(X, y)
-            finally:
-                self.keep_statistics = kept
-        return super().partial_fit(X, y)
+        if hasattr(self, "strength_"):
+            return super().partial_fit(X, y)
+        check_is_fitted(self.source, "projection_")
+        self._fit(X, y, keep=True)
+        return self
 
     def _learn(self, statistics: JointBayesianStatistics, warm: JointBayesian | None) -> None:
         source, moments = self.source, statistics.moments
@@ -273,12 +276,15 @@ n_iter_, n_people_, n_samples_, features_, truncation_error_
         return result.state, working, result
 
     def _find_strength(self, X: np.ndarray, y: np.ndarray) -> float:
-        constant = self.weighting == "constant"
-        candidates = CONSTANT_CANDIDATES if constant else FADING_CANDIDATES
+        """Try the candidates on people that were left out of the adaptation."""
         _, people = np.unique(y, return_inverse=True)
+        default = PEOPLE_A_DIRECTION * len(self.source.ratios_)
+        if self.weighting == "constant":
+            default /= int(people.max()) + 1
+        candidates = [default * factor for factor in CANDIDATES]
         useful = int(np.count_nonzero(np.bincount(people) >= 2))
         if useful < _FEWEST_PEOPLE:
-            return candidates[0]
+            return default
         rng = check_random_state(self.random_state)
         n_folds = min(self.n_folds, useful // 2)
         whitener = _source_basis(self.source).whitener
@@ -300,7 +306,7 @@ n_iter_, n_people_, n_samples_, features_, truncation_error_
 
         scores, pairs = held_out_scores(X, people, n_folds, score, rng, "strength of the source")
         losses = np.stack([person_losses(s, pairs, calibrate=True) for s in scores])
-        chosen, mean, error = choose_strength(losses)
+        chosen, mean, error = choose_strength(losses, CANDIDATES.index(1.0))
         self.strength_path_ = {
             "strength": np.asarray(candidates),
             "cllr": mean,
