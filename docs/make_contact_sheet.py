@@ -31,11 +31,14 @@ def _strip(images: np.ndarray) -> np.ndarray:
 
 
 def draw() -> Path:
-    """Write the contact sheet: 36 people, four of them again and again, covered, other cameras."""
+    """Write the contact sheet: many people, three of them again and again, covers, cameras."""
     colour = {"size": SIDE, "colour": True, "random_state": 8}
     bands = [
         _strip(make_faces(36, 1, variation=0, **colour).images),
-        _strip(make_faces(3, COLUMNS, first_person=3, **colour).images),
+        *(
+            _strip(make_faces(1, COLUMNS, first_person=who, **colour).images)
+            for who in (1, 9, 10)
+        ),
         _strip(make_faces(COLUMNS, 1, first_picture=2, **{**colour, "colour": False}).images),
         _strip(
             np.concatenate(
@@ -51,6 +54,7 @@ def draw() -> Path:
         ),
         _strip(make_faces(COLUMNS, 1, first_picture=2, camera="second", **colour).images),
     ]  # fmt: skip
+    bands[1:4] = [np.concatenate(bands[1:4])]
     gap = np.ones((6, COLUMNS * SIDE, 3), dtype=np.float32)
     parts = [part for band in bands for part in (band, gap)][:-1]
     path = HERE / "_static" / "rendered_contact_sheet.png"

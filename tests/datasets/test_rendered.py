@@ -152,6 +152,21 @@ def test_the_compiled_renderer_equals_its_twin(
     np.testing.assert_allclose(fast.images, slow.images, atol=2e-6)
 
 
+def test_the_kernel_needs_no_place_for_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels = pytest.importorskip("mien.datasets._render_numba")
+    asked = []
+
+    def njit(function: object, *, cache: bool = False, **options: bool) -> object:
+        asked.append(cache)
+        if cache:
+            raise RuntimeError("cannot cache function: no locator available")
+        return function
+
+    monkeypatch.setattr(kernels, "njit", njit)
+    assert callable(kernels._build(0))
+    assert asked == [True, False]
+
+
 def test_without_numba_there_is_a_warning_and_a_picture(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(name: str) -> None:
         warnings.warn("numba is not installed", PerformanceWarning, stacklevel=2)

@@ -357,13 +357,13 @@ def _write_nuisance(
     skin = rows[:, c.SKIN_R : c.SKIN_B + 1] @ np.array([0.3, 0.59, 0.11])
     exposure = np.sqrt(np.sqrt(0.40 / skin)) * acted["light_level"]
     rows[:, c.AMBIENT] = acted["ambient"] * exposure
-    sun = 0.95 * exposure
+    sun = 1.08 * exposure
     rows[:, c.SUN_R] = sun * (1.0 + acted["warmth"])
     rows[:, c.SUN_G] = sun
     rows[:, c.SUN_B] = sun * (1.0 - acted["warmth"])
 
     b = k.background
-    level = np.clip(0.36 + b * (0.5 * n["background_tone"] - 0.25), 0.03, 0.9)
+    level = np.clip(0.42 + b * (0.5 * n["background_tone"] - 0.25), 0.03, 0.9)
     back = _hue(b * n["background_hue"] + (1 - min(b, 1.0)) * 0.6, 0.14, level)
     acted["background"] = level
     _set(rows, c.BACK_R, back * acted["light_level"][:, None])
@@ -394,7 +394,7 @@ def _write_nuisance(
     _set(rows, c.COVER_R, cover)
 
     acted["blur"] = 0.013 * k.blur * n["blur"] ** 2 * 2 * FRAME + 0.02 * FRAME * camera.blur
-    acted["noise"] = k.noise * (0.003 + 0.019 * n["noise"] ** 2) + camera.noise
+    acted["noise"] = k.noise * (0.003 + 0.016 * n["noise"] ** 2) + camera.noise
     rows[:, c.BLUR] = acted["blur"]
     rows[:, c.GRAIN] = acted["noise"]
     rows[:, c.CONTRAST] = camera.contrast

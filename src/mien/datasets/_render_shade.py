@@ -408,12 +408,12 @@ def paint_cover(
     # scarf: two rolls of wool around mouth, chin and neck, and an end that hangs down
     wave = 0.06 * lattice(xr * 2.0 + p[BACK_X], 0.3 * yr, table)
     sway = yr + 0.12 * xr + wave
-    roll1 = 1.0 - (xr / 0.80) ** 4 - ((sway - 0.74) / 0.25) ** 2
+    roll1 = 1.0 - (xr / 0.80) ** 4 - ((sway - 0.71) / 0.28) ** 2
     roll2 = 1.0 - (xr / 0.92) ** 4 - ((sway - 1.10) / 0.27) ** 2
     tail = np.minimum(1.0 - ((xr - 0.25) / 0.3) ** 2, yr - 1.1)
     wrap = edge(0.15 * np.maximum(np.maximum(roll1, roll2), tail), soft)
     first = edge(0.15 * roll1, 0.02 + soft)
-    bend = mix((sway - 1.10) / 0.27, (sway - 0.74) / 0.25, first)
+    bend = mix((sway - 1.10) / 0.27, (sway - 0.71) / 0.28, first)
     bend = np.minimum(np.maximum(bend, -1.0), 1.0)
     fold = lattice(xr * 1.3 + p[BACK_Y], yr * 6.0 - 3.0 * xr * xr + p[BACK_X], table)
     knit = lattice(xr * 22.0, yr * 16.0, table)
