@@ -13,6 +13,9 @@ from mien.cli._display import errors
 from mien.cli.data import data_app
 from mien.cli.demo import demo
 from mien.cli.evaluate import evaluate
+from mien.cli.identify import identify
+from mien.cli.reproduce_committee import reproduce_committee
+from mien.cli.train_committee import train_committee
 from mien.errors import MienError
 
 app = typer.Typer(
@@ -29,6 +32,9 @@ reproduce_app = typer.Typer(
 )
 app.command()(demo)
 app.command()(evaluate)
+app.command()(identify)
+train_app.command("committee")(train_committee)
+reproduce_app.command("committee")(reproduce_committee)
 app.add_typer(data_app, name="data")
 app.add_typer(train_app, name="train")
 app.add_typer(reproduce_app, name="reproduce")
