@@ -54,7 +54,8 @@ def showing_progress() -> Iterator[None]:
         def show(description: str, done: int, total: int | None) -> None:
             if description not in bars:
                 bars[description] = progress.add_task(description, total=total)
-            progress.update(bars[description], completed=done, total=total)
+            finished = total is not None and done >= total
+            progress.update(bars[description], completed=done, total=total, visible=not finished)
 
         with listening(show):
             yield
