@@ -1,3 +1,17 @@
-"""The hidden part of a face from the visible one."""
+"""Whole faces from a part of them: hallucination, inpainting, super-resolution."""
 
-__all__: list[str] = []
+from mien.reconstruction._completer import Completer, Completion
+from mien.reconstruction.hallucinator import FaceHallucinator, Reconstruction
+from mien.reconstruction.masks import MASK_NAMES, make_mask
+from mien.reconstruction.methods import METHODS, register_method
+
+__all__ = [
+    "MASK_NAMES",
+    "METHODS",
+    "Completer",
+    "Completion",
+    "FaceHallucinator",
+    "Reconstruction",
+    "make_mask",
+    "register_method",
+]
