@@ -1,6 +1,30 @@
 """From pictures to vectors."""
 
 from mien.features.colour import block_dct, colour_texture, luv_histogram
+from mien.features.dense import (
+    PairedDescriptors,
+    colour_statistics,
+    gradient_histograms,
+    lbp_histograms,
+)
+from mien.features.lbp import GridLBP, LandmarkLBP
+from mien.features.pixels import PixelFeatures, normalise_locally
+from mien.features.video import motion_descriptors
 from mien.features.warp import mean_shape, warp_faces
 
-__all__ = ["block_dct", "colour_texture", "luv_histogram", "mean_shape", "warp_faces"]
+__all__ = [
+    "GridLBP",
+    "LandmarkLBP",
+    "PairedDescriptors",
+    "PixelFeatures",
+    "block_dct",
+    "colour_statistics",
+    "colour_texture",
+    "gradient_histograms",
+    "lbp_histograms",
+    "luv_histogram",
+    "mean_shape",
+    "motion_descriptors",
+    "normalise_locally",
+    "warp_faces",
+]

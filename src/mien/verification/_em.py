@@ -35,12 +35,11 @@ class State:
 
 @dataclass(frozen=True)
 class Prior:
-    """Covariances of the source in working coordinates and the two weights lambda."""
+    """Covariances of the source in working coordinates, and lambda."""
 
     identity: np.ndarray
     variation: np.ndarray
-    identity_strength: float
-    variation_strength: float
+    strength: float
 
 
 @dataclass(frozen=True)
@@ -131,8 +130,8 @@ def make_step(
                 state.V.T @ prior.identity @ state.V,
                 state.V.T @ prior.variation @ state.V,
             )
-            identity = _mix(identity, source[0], prior.identity_strength)
-            variation = _mix(variation, source[1], prior.variation_strength)
+            identity = _mix(identity, source[0], prior.strength)
+            variation = _mix(variation, source[1], prior.strength)
         following = _diagonalise(identity, variation, state.V, state.log_det, floor)
         if exact:
             value = _log_likelihood(statistics, state, explained, total)
@@ -259,10 +258,8 @@ def _penalty(
     variation = (
         float(np.trace(source[1])) - 2 * state.log_det - np.linalg.slogdet(prior.variation)[1] - r
     )
-    return 0.5 * float(
-        prior.identity_strength * statistics.n_people * identity
-        + prior.variation_strength * statistics.n_samples * variation
-    )
+    people, pictures = statistics.n_people, statistics.n_samples
+    return 0.5 * float(prior.strength * (people * identity + pictures * variation))
 
 
 def _approximate_cost(
@@ -281,17 +278,13 @@ def _approximate_cost(
     """
     r = len(state.psi)
     n, k = statistics.n_people, statistics.n_samples
-    strengths = (0.0, 0.0) if prior is None else (prior.identity_strength, prior.variation_strength)
+    strengths = (0.0, 0.0) if prior is None else (prior.identity_strength, prior.strength)
     cost = 0.0
     log_det_te = -2 * following.log_det
     log_det_tm = log_det_te + float(np.log(following.psi).sum())
     change = linalg.solve(state.V, following.V, check_finite=False)
-    traces = (
-        float(np.einsum("ij,ij,j->", identity @ change, change, 1 / following.psi)),
-        float(np.einsum("ij,ij->", variation @ change, change)),
+    trace_tm = float(np.einsum("ij,ij,j->", identity @ change, change, 1 / following.psi))
+    trace_te = float(np.einsum("ij,ij->", variation @ change, change))
+    return float(
+        n * (log_det_tm + growth + trace_tm - r) + k * (log_det_te + growth + trace_te - r)
     )
-    for weight, strength, log_det, trace in zip(
-        (n, k), strengths, (log_det_tm, log_det_te), traces, strict=True
-    ):
-        cost += weight * (log_det + r * np.log1p(strength) + trace - r)
-    return cost

@@ -19,8 +19,8 @@ __all__ = [
     "person_losses",
 ]
 
-# A held-out part is thinned to so many pictures: 800 make 320,000 pairs, more than enough.
-_MOST_PICTURES = 800
+# A held-out part is thinned to so many pictures: 500 make 125,000 pairs, more than enough.
+_MOST_PICTURES = 500
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ CANDIDATES = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0, 0.5, 0.25, 0.12, 0.06, 0.015)
 #: The default of "auto": the source weighs as much as twice as many people as it has directions.
 PEOPLE_A_DIRECTION = 2.0
 # With fewer people than this none can be held out, and the default stays.
-_FEWEST_PEOPLE = 4
+_FEWEST_PEOPLE = 8
 
 
 def _source_basis(source: JointBayesian) -> Basis:
@@ -77,12 +77,11 @@ class TransferJointBayesian(JointBayesian):
         ``w = strength/(1 + strength)``. 0 forgets the source, a large one keeps it. "auto" tries
         candidates on held-out people and takes, of those whose Cllr is within a standard error of
         the best, the one nearest to the default: a source that weighs as much as twice as many
-        people as it has directions. With fewer than four people the default stays.
+        people as it has directions. With fewer than eight people the default stays.
     weighting : {"fading", "constant"}, default="fading"
         "constant" is the paper's: `strength` is lambda, and `w` does not depend on how much target
         data there are. With "fading" `strength` counts people: the source weighs as much as that
-        many of them, with as many pictures each as people of the source have; lambda is
-        ``strength / n_people_`` and fades as the target's data grow.
+        many of them, lambda is ``strength / n_people_``, and `w` fades as the target grows.
     centring : {"shrunken", "target", "source"}, default="shrunken"
         Which mean is subtracted. "shrunken" goes from the source's mean towards the target's as
         far as the shift exceeds what the few people explain (James and Stein).
@@ -99,8 +98,8 @@ class TransferJointBayesian(JointBayesian):
     ----------
     strength_ : float
         The strength that was used.
-    source_weights_ : tuple of float
-        The two weights w of the source, in the covariance of identity and of variation.
+    source_weight_ : float
+        The weight w of the source in both covariances.
     strength_path_ : dict of arrays
         For "auto": ``strength``, ``cllr`` (on held-out people, after a straight calibration) and
         ``standard_error`` of its difference to the best, one value a candidate. Empty otherwise.
@@ -130,8 +129,8 @@ n_iter_, n_people_, n_samples_, features_, truncation_error_
     >>> source = JointBayesian().fit(X[:1000], people[:1000])
     >>> X[1000:] = X[1000:] * [1, 1, 3, 3] + 5  # another camera
     >>> model = TransferJointBayesian(source, strength=10.0).fit(X[1000:], people[1000:])
-    >>> [round(w, 3) for w in model.source_weights_]
-    [0.167, 0.167]
+    >>> round(model.source_weight_, 3)
+    0.167
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -224,9 +223,8 @@ n_iter_, n_people_, n_samples_, features_, truncation_error_
         self.mean_shrinkage_, self.mean_ = self._centre(moments)
         state, working, result = self._adapt(moments, self.mean_, self.strength_, None)
         _warn_of_floor(state, len(state.psi), self.floor)
-        self.source_weights_ = _weights(
-            self._strengths(self.strength_, moments.n_groups, moments.n_samples)
-        )
+        penalty = self._lambda(self.strength_, moments.n_groups)
+        self.source_weight_ = penalty / (1 + penalty)
         self.n_people_, self.n_samples_ = moments.n_groups, moments.n_samples
         self.features_ = features
         self._adopt(state, basis)
@@ -240,12 +238,9 @@ n_iter_, n_people_, n_samples_, features_, truncation_error_
             shrinkage = _shrink_mean(self.source, moments)
         return shrinkage, self.source.mean_ + shrinkage * (moments.mean - self.source.mean_)
 
-    def _strengths(self, strength: float, n_people: int, n_samples: int) -> tuple[float, float]:
-        """The lambdas of identity and of variation."""
-        if self.weighting == "constant":
-            return strength, strength
-        pictures = self.source.n_samples_ / self.source.n_people_
-        return strength / n_people, strength * pictures / n_samples
+    def _lambda(self, strength: float, n_people: int) -> float:
+        """The lambda of both covariances."""
+        return strength if self.weighting == "constant" else strength / n_people
 
     def _adapt(
         self, moments: GroupedMoments, centre: np.ndarray, strength: float, start: State | None
@@ -256,11 +251,8 @@ n_iter_, n_people_, n_samples_, features_, truncation_error_
         working = WorkingStatistics.from_moments(moments, centre, basis.whitener)
         identity = np.maximum(psi / (1 + psi), self.floor)
         variation = np.maximum(1 / (1 + psi), self.floor)
-        prior = Prior(
-            np.diag(identity),
-            np.diag(variation),
-            *self._strengths(strength, moments.n_groups, moments.n_samples),
-        )
+        penalty = self._lambda(strength, moments.n_groups)
+        prior = Prior(np.diag(identity), np.diag(variation), penalty)
         if start is None:
             V = np.diag(1 / np.sqrt(variation))
             start = State(V, identity / variation, -0.5 * float(np.log(variation).sum()))
@@ -304,7 +296,7 @@ n_iter_, n_people_, n_samples_, features_, truncation_error_
                 )
             return scores
 
-        scores, pairs = held_out_scores(X, people, n_folds, score, rng, "strength of the source")
+        scores, pairs = held_out_scores(people, n_folds, score, rng, "strength of the source")
         losses = np.stack([person_losses(s, pairs, calibrate=True) for s in scores])
         chosen, mean, error = choose_strength(losses, CANDIDATES.index(1.0))
         self.strength_path_ = {
@@ -337,7 +329,3 @@ n_iter_, n_people_, n_samples_, features_, truncation_error_
         params = self.get_params(deep=False)
         source = params.pop("source")
         return type(self)(source, **{k: clone(v, safe=False) for k, v in params.items()})
-
-
-def _weights(strengths: tuple[float, float]) -> tuple[float, float]:
-    return strengths[0] / (1 + strengths[0]), strengths[1] / (1 + strengths[1])
