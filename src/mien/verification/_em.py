@@ -278,8 +278,7 @@ def _approximate_cost(
     """
     r = len(state.psi)
     n, k = statistics.n_people, statistics.n_samples
-    strengths = (0.0, 0.0) if prior is None else (prior.identity_strength, prior.strength)
-    cost = 0.0
+    growth = 0.0 if prior is None else r * np.log1p(prior.strength)
     log_det_te = -2 * following.log_det
     log_det_tm = log_det_te + float(np.log(following.psi).sum())
     change = linalg.solve(state.V, following.V, check_finite=False)
