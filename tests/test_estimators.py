@@ -10,9 +10,11 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from mien.files.registry import REGISTRY, find_class
+from mien.multiview import FisherVector
 
 # class name -> how to build the one that is checked, where the defaults do not fit small data
 BUILD: dict[str, Callable[[Any], Any]] = {
+    "BagClassifier": lambda cls: cls(FisherVector(2, random_state=0)),
     "FisherVector": lambda cls: cls(2),
     "ConstrainedClustering": lambda cls: cls(3),
     "KernelNullSpaceProjection": lambda cls: cls(fallback="relevant-components"),
@@ -22,11 +24,17 @@ BUILD: dict[str, Callable[[Any], Any]] = {
 
 # class name -> why none of the checks can apply
 WHOLLY_EXCUSED: dict[str, str] = {
+    "FaceHallucinator": "a sample is a picture (h, w), and it completes instead of predicting",
+    "BagEncoder": "a sample is a picture, not a row",
+    "PairedDescriptors": "a sample is a picture, not a row",
     "MultiViewSuperVector": "a sample is a pair of bags, also for transform; the checks give rows",
 }
 
 # class name -> {name of a check: why it cannot apply}
 EXCUSED: dict[str, dict[str, str]] = {
+    "BagClassifier": {
+        "check_classifiers_train": "a row is a bag of one descriptor, which says little of a class"
+    },
     "LogisticCalibration": {"check_fit1d": "scores of one system have one dimension"},
     "MixturePCCA": {
         "check_n_features_in_after_fitting": "the second view is Y; the check calls score(X, y=)"

@@ -100,4 +100,4 @@ class FaceStream:
 
 
 def _as_vectors(images: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(images.reshape(len(images), -1))
+    return np.ascontiguousarray(images.reshape(len(images), int(np.prod(images.shape[1:]))))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from mien.errors import InputError
 from mien.reconstruction._completer import Completer
 from mien.reconstruction.dictionary import DictionaryCompleter
 from mien.reconstruction.kernel import BlendCompleter, FastfoodCompleter, FeatureRidgeCompleter
@@ -69,5 +70,5 @@ def register_method(name: str, build: Build) -> None:
         ``build(hallucinator, seed)`` gives a :class:`Completer`.
     """
     if METHODS.get(name, build) is not build:
-        raise ValueError(f"the method {name!r} is there already")
+        raise InputError(f"the method {name!r} is there already")
     METHODS[name] = build
