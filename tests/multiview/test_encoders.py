@@ -109,7 +109,7 @@ def test_mixture_gradients_equal_finite_differences(noise: str) -> None:
 
 def test_super_vector_is_made_of_its_parts() -> None:
     mixture = MixturePCCA(2, 1, max_iter=10, floor=1e-3, random_state=0)
-    plain = {"intra": False, "power": 1.0, "l2": False}
+    plain: dict[str, Any] = {"scaling": "none", "intra": False, "power": 1.0, "l2": False}
     both = MultiViewSuperVector(mixture, **plain).fit(BAGS, OTHER)
     encoded = both.transform(BAGS, OTHER)
     assert encoded.shape == (4, 2 * 1 + 2 * 2 * 5)

@@ -13,6 +13,7 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from mien.errors import InputError
+from mien.multiview._mixture import exp_safely
 from mien.multiview._normalise import normalise
 from mien.multiview.bags import check_bags, encode_bags
 
@@ -22,7 +23,7 @@ __all__ = ["FisherVector"]
 class _Prepared(NamedTuple):
     """What is computed once for all bags, in the precision of the descriptors.
 
-    ``maps`` (2 d, K) gives the log-densities of ``[x, x²]``, less ``constants`` (K,).
+    ``maps`` (K, 2 d) gives the log-densities of ``[x, x²]``, less ``constants`` (K,).
     """
 
     weights: np.ndarray
@@ -39,21 +40,20 @@ def _prepare(mixture: GaussianMixture, dtype: np.dtype) -> _Prepared:
     constants = np.log(w) - 0.5 * (
         np.log(var).sum(axis=1) + np.einsum("kd,kd->k", np.square(mu), precisions)
     )
-    maps = np.concatenate([(mu * precisions).T, (-0.5 * precisions).T])
+    maps = np.concatenate([mu * precisions, -0.5 * precisions], axis=1)
     return _Prepared(*(part.astype(dtype) for part in (w, mu, var, maps, constants)))
 
 
 def _sum_bag(X: np.ndarray, prepared: _Prepared) -> tuple[np.ndarray, np.ndarray]:
     """Sums over a bag (n, d) of γ (K,) and of γ [x, x²] (K, 2 d): two products for each."""
     both = np.concatenate([X, np.square(X)], axis=1)
-    gamma = both @ prepared.maps
-    gamma += prepared.constants
-    gamma -= gamma.max(axis=1, keepdims=True)
-    np.exp(gamma, out=gamma)
-    # The rows of γ sum to one: it is cheaper to divide the smaller of the two factors.
-    inverse = np.reciprocal(gamma.sum(axis=1))
-    both *= inverse[:, None]
-    return inverse @ gamma, gamma.T @ both
+    # Components in rows: sums over them then run along the samples, many at a time.
+    gamma = prepared.maps @ both.T
+    gamma += prepared.constants[:, None]
+    gamma -= gamma.max(axis=0)
+    exp_safely(gamma)
+    gamma /= gamma.sum(axis=0)
+    return gamma.sum(axis=1), gamma @ both
 
 
 class FisherVector(TransformerMixin, BaseEstimator):

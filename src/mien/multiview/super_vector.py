@@ -105,9 +105,10 @@ class MultiViewSuperVector(TransformerMixin, BaseEstimator):
         Encode Z: the mean of ``γ̂ ẑ`` for each component.
     gradient : bool
         Encode G: the gradients by the means and noise variances of both views.
-    scaling : {"none", "information"}
-        "none" leaves G a gradient. "information" brings it to the units of a Fisher vector: times
-        the inverse root of the information that one descriptor would carry were nothing shared.
+    scaling : {"information", "none"}
+        "information" brings G to the units of a Fisher vector: times the inverse root of the
+        information that one descriptor would carry were nothing shared. "none" leaves it the
+        gradient that the paper prints, in which features with little noise drown the others.
     intra, power, l2 : bool, float, bool
         Unit length of each component's part, then the signed power, then unit length of the whole.
     max_descriptors : int
@@ -161,7 +162,7 @@ class MultiViewSuperVector(TransformerMixin, BaseEstimator):
         *,
         latent: bool = True,
         gradient: bool = True,
-        scaling: str = "none",
+        scaling: str = "information",
         intra: bool = True,
         power: float = 0.5,
         l2: bool = True,
