@@ -15,6 +15,7 @@ from mien.cli.demo import demo
 from mien.cli.evaluate import evaluate
 from mien.cli.identify import identify
 from mien.cli.reproduce_committee import reproduce_committee
+from mien.cli.reproduce_super_vector import reproduce_super_vector
 from mien.cli.train_committee import train_committee
 from mien.errors import MienError
 
@@ -35,6 +36,7 @@ app.command()(evaluate)
 app.command()(identify)
 train_app.command("committee")(train_committee)
 reproduce_app.command("committee")(reproduce_committee)
+reproduce_app.command("super-vector")(reproduce_super_vector)
 app.add_typer(data_app, name="data")
 app.add_typer(train_app, name="train")
 app.add_typer(reproduce_app, name="reproduce")
