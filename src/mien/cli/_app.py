@@ -10,13 +10,17 @@ from rich.markup import escape
 
 import mien
 from mien.cli._display import errors
+from mien.cli.adapt import adapt
 from mien.cli.data import data_app
 from mien.cli.demo import demo
 from mien.cli.evaluate import evaluate
 from mien.cli.identify import identify
 from mien.cli.reproduce_committee import reproduce_committee
 from mien.cli.reproduce_super_vector import reproduce_super_vector
+from mien.cli.reproduce_transfer import reproduce_transfer
 from mien.cli.train_committee import train_committee
+from mien.cli.train_verification import train_verification
+from mien.cli.verify import verify
 from mien.errors import MienError
 
 app = typer.Typer(
@@ -34,6 +38,10 @@ reproduce_app = typer.Typer(
 app.command()(demo)
 app.command()(evaluate)
 app.command()(identify)
+app.command()(adapt)
+app.command()(verify)
+train_app.command("verification")(train_verification)
+reproduce_app.command("transfer")(reproduce_transfer)
 train_app.command("committee")(train_committee)
 reproduce_app.command("committee")(reproduce_committee)
 reproduce_app.command("super-vector")(reproduce_super_vector)

@@ -59,7 +59,7 @@ def reproduce_transfer(
     quick : bool
         Embeddings only, two repetitions: minutes instead of most of an hour.
     n_repetitions : int or None
-        Draws of people in the transfer experiment; None is 6, or 2 if quick.
+        Draws of people in the transfer experiment; None is 10, or 2 if quick.
     domains : tuple of str
         Which shifts: any of "lowres", "covered", "orl", "camera".
     lfw : bool
@@ -73,7 +73,7 @@ def reproduce_transfer(
     )
     if lfw:
         _report_lfw(report, data, quick=quick, random_state=random_state)
-    repetitions = n_repetitions or (2 if quick else 6)
+    repetitions = n_repetitions or (2 if quick else 10)
     for name in domains:
         if quick and name == "orl":
             continue
@@ -121,7 +121,7 @@ def _report_domain(report: Report, curves: Curves) -> None:
     n_repetitions = curves.strengths.shape[1]
     report.heading(f"Transfer: {domain.name}")
     report.text(
-        f"{domain.note.capitalize()}. {n_repetitions} draws of {domain.n_test} people to test on "
+        f"{domain.note[0].upper() + domain.note[1:]}. {n_repetitions} draws of {domain.n_test} people to test on "
         f"and up to {domain.n_adapt} to adapt to; nobody is in two parts."
     )
     for measure, title in (

@@ -1,0 +1,55 @@
+"""``mien reproduce transfer``: Joint Bayesian on LFW, and its transfer between domains."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mien.cli._display import console, errors, print_json, showing_progress
+from mien.errors import InputError
+
+__all__ = ["reproduce_transfer"]
+
+
+def reproduce_transfer(
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for report.html and report.json.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the real data. (Default: MIEN_DATA.)")
+    ] = None,
+    quick: Annotated[bool, typer.Option(help="Embeddings only, two repetitions.")] = False,
+    repetitions: Annotated[
+        int | None, typer.Option(min=1, help="Draws of people. (Default: 10, or 2 if quick.)")
+    ] = None,
+    domains: Annotated[
+        str, typer.Option(help="Shifts to run, with commas between them.")
+    ] = "lowres,covered,orl,camera",
+    lfw: Annotated[bool, typer.Option(help="Whether to run LFW's own protocol.")] = True,
+    seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the numbers for programs, and nothing else.")
+    ] = False,
+) -> None:
+    """Set our LFW numbers beside the published ones, and show what transfer brings."""
+    from mien.experiments import transfer
+    from mien.experiments._transfer_data import DOMAINS
+
+    chosen = tuple(name for name in domains.split(",") if name)
+    unknown = [name for name in chosen if name not in DOMAINS]
+    if unknown:
+        raise InputError(f"no such domains: {', '.join(unknown)}; there are {', '.join(DOMAINS)}")
+    with showing_progress():
+        report = transfer.reproduce_transfer(
+            data, quick=quick, n_repetitions=repetitions, domains=chosen, lfw=lfw,
+            random_state=seed,
+        )  # fmt: skip
+        page = report.write(out) if out is not None else None
+    if as_json:
+        print_json(report.to_dict())
+    else:
+        report.print(console)
+    if page is not None:
+        errors.print(f"\nThe report: {page}", highlight=False, markup=False, soft_wrap=True)

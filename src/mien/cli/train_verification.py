@@ -1,0 +1,99 @@
+"""``mien train verification``: a verifier from a folder of people or a table of vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mien.cli._display import console, errors, print_json, showing_progress
+
+__all__ = ["show_verifier", "train_verification"]
+
+
+def train_verification(
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help="A folder with one folder of pictures a person, or an .npz file with X and y.",
+            metavar="FEATURES_OR_FOLDER",
+        ),
+    ],
+    out: Annotated[Path, typer.Option(help="Model file to write.", show_default=False)],
+    far: Annotated[
+        float | None,
+        typer.Option(min=1e-9, max=0.5, help="False accept rate that decisions should promise."),
+    ] = None,
+    components: Annotated[
+        int, typer.Option(min=1, help="Most directions of the PCA of pictures.")
+    ] = 100,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the summary for programs, and nothing else.")
+    ] = False,
+) -> None:
+    """Learn to tell whether two pictures show one person.
+
+    Faces should be cut out and aligned alike. Then:
+
+      mien train verification crowd --out crowd.mien --far 0.001
+
+      mien adapt crowd.mien family --out family.mien
+
+      mien verify family.mien a.jpg b.jpg
+    """
+    import mien
+    from mien.experiments.verification import train_verifier
+
+    with showing_progress():
+        model, summary = train_verifier(data, far=far, n_components=components)
+        mien.save(model, out)
+    show_verifier(summary, out, as_json=as_json)
+
+
+def show_verifier(summary: dict[str, Any], out: Path, *, as_json: bool) -> None:
+    """Say what was learned, how candidates were weighed, and what can be promised."""
+    if as_json:
+        print_json(summary | {"model": str(out)})
+        return
+    for name in summary["skipped"]:
+        errors.print(f"skipped: {name}", style="yellow", highlight=False, markup=False)
+    console.print(
+        f"{summary['pictures']:,} pictures of {summary['people']:,} people, "
+        f"{summary['rank']} directions.",
+        highlight=False,
+    )
+    if "weight of the source" in summary:
+        console.print(
+            f"The source weighs {summary['weight of the source']:.2f} in the adapted model.",
+            highlight=False,
+        )
+    if summary["calibrated"]:
+        _show_weights(summary)
+    else:
+        console.print(
+            "Not calibrated: that takes four people with two pictures or more. Ratios are raw.",
+            style="yellow",
+        )
+    console.print(f"The model: {out}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _show_weights(summary: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False)
+    table.add_column("candidate")
+    table.add_column("Cllr on held-out people", justify="right")
+    table.add_column("weight", justify="right")
+    for name, weight in summary["weights"].items():
+        shown = f"{weight:.4g}" if weight else "none"
+        table.add_row(name, f"{summary['cllr'][name]:.4f}", shown)
+    table.add_row("fusion", f"{summary['cllr']['fusion']:.4f}", "")
+    console.print(table)
+    if summary["threshold"] is None:
+        console.print(
+            "Not enough data to promise this false accept rate; the lowest that can be promised "
+            f"is {summary['lowest far']:.2g}.",
+            style="yellow",
+            highlight=False,
+        )
