@@ -11,14 +11,20 @@ from rich.markup import escape
 import mien
 from mien.cli._display import errors
 from mien.cli.adapt import adapt
+from mien.cli.complete import complete
 from mien.cli.data import data_app
 from mien.cli.demo import demo
+from mien.cli.encode import encode
 from mien.cli.evaluate import evaluate
 from mien.cli.identify import identify
 from mien.cli.reproduce_committee import reproduce_committee
+from mien.cli.reproduce_hallucination import reproduce_hallucination
 from mien.cli.reproduce_super_vector import reproduce_super_vector
 from mien.cli.reproduce_transfer import reproduce_transfer
+from mien.cli.reproduce_weak_labels import reproduce_weak_labels
 from mien.cli.train_committee import train_committee
+from mien.cli.train_encoder import train_encoder
+from mien.cli.train_hallucinator import train_hallucinator
 from mien.cli.train_verification import train_verification
 from mien.cli.verify import verify
 from mien.errors import MienError
@@ -35,7 +41,9 @@ reproduce_app = typer.Typer(
     help="Run a paper's experiments and set our numbers beside its own.",
     no_args_is_help=True,
 )
+app.command()(complete)
 app.command()(demo)
+app.command()(encode)
 app.command()(evaluate)
 app.command()(identify)
 app.command()(adapt)
@@ -43,8 +51,12 @@ app.command()(verify)
 train_app.command("verification")(train_verification)
 reproduce_app.command("transfer")(reproduce_transfer)
 train_app.command("committee")(train_committee)
+train_app.command("encoder")(train_encoder)
 reproduce_app.command("committee")(reproduce_committee)
 reproduce_app.command("super-vector")(reproduce_super_vector)
+reproduce_app.command("weak-labels")(reproduce_weak_labels)
+train_app.command("hallucinator")(train_hallucinator)
+reproduce_app.command("hallucination")(reproduce_hallucination)
 app.add_typer(data_app, name="data")
 app.add_typer(train_app, name="train")
 app.add_typer(reproduce_app, name="reproduce")

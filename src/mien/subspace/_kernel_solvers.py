@@ -10,6 +10,7 @@ from scipy import linalg
 from mien._core.linalg import numerical_rank, symmetrize
 from mien.subspace._base import scatter_tolerance
 from mien.subspace._contrasts import (
+    Contrasts,
     apply_contrasts,
     contrast_rows,
     group_contrasts,
@@ -19,7 +20,12 @@ from mien.subspace._contrasts import (
 from mien.subspace.null_space import solve_null_space
 from mien.subspace.relevant_components import check_whitening_rank, whiten_residuals
 
-__all__ = ["KernelSolution", "solve_kernel_null_space", "solve_kernel_relevant_components"]
+__all__ = [
+    "KernelSolution",
+    "solve_kernel_null_space",
+    "solve_kernel_relevant_components",
+    "solve_kernel_relevant_components_grid",
+]
 
 
 class KernelSolution(NamedTuple):
@@ -144,8 +150,25 @@ def solve_kernel_relevant_components(
     F, coefficients = kernel_coordinates(centred, rtol, n_components)
     contrasts = group_contrasts(F, groups)
     tolerance = np.sqrt(scatter_tolerance(rtol, len(K))) * np.linalg.norm(F[:, :1])
-    m = check_whitening_rank(
-        n_components, min(F.shape[1], matrix_rank(contrasts.within, tolerance))
-    )
+    most = min(F.shape[1], matrix_rank(contrasts.within, tolerance))
+    m = check_whitening_rank(n_components, most)
+    return _whiten(contrasts, coefficients, mean, m, tolerance)
+
+
+def solve_kernel_relevant_components_grid(
+    K: np.ndarray, groups: np.ndarray, grid: list[int], rtol: float
+) -> list[KernelSolution]:
+    """The same for several numbers of components, cut to what there are, from one decomposition."""
+    mean, centred = centre_kernel(np.asarray(K, dtype=np.float64))
+    F, coefficients = kernel_coordinates(centred, rtol, max(grid))
+    contrasts = group_contrasts(F, groups)
+    tolerance = np.sqrt(scatter_tolerance(rtol, len(K))) * np.linalg.norm(F[:, :1])
+    most = min(F.shape[1], len(contrasts.within))
+    return [_whiten(contrasts, coefficients, mean, min(m, most), tolerance) for m in grid]
+
+
+def _whiten(
+    contrasts: Contrasts, coefficients: np.ndarray, mean: np.ndarray, m: int, tolerance: float
+) -> KernelSolution:
     rows = whiten_residuals(contrasts.within[:, :m], contrasts.n_grouped, tolerance)
-    return KernelSolution(mean, coefficients[:, :m] @ rows.T, F.shape[1], len(rows))
+    return KernelSolution(mean, coefficients[:, :m] @ rows.T, coefficients.shape[1], len(rows))

@@ -192,7 +192,7 @@ def choose_sigma(
     Returns
     -------
     sigma : float
-        Of widths that do as well the first one.
+        The first candidate whose mean over folds is within one standard error of the best.
     variant : int
         Which of the projections was best.
     """
@@ -200,7 +200,7 @@ def choose_sigma(
     if candidates is None:
         candidates = [median_root(squared_distances) * factor for factor in (8, 4, 2, 1, 0.5)]
     folds = list(hold_out_groups(groups, n_folds, rng))
-    best = (-1.0, candidates[0], 0)
+    found = []
     for sigma in track(candidates, "choosing sigma"):
         by_fold = [
             [group_consistency(Z, groups[held_out]) for Z in project(sigma, learn, held_out)]
@@ -209,6 +209,10 @@ def choose_sigma(
         variants = min(map(len, by_fold))
         scores = np.asarray([row[:variants] for row in by_fold])
         variant, value = _pick(range(variants), scores)
-        if value > best[0] + 1e-12:
-            best = (value, sigma, int(variant))
-    return best[1], best[2]
+        spread = float(scores[:, int(variant)].std()) / np.sqrt(len(folds))
+        found.append((value, spread, sigma, int(variant)))
+    best = max(found)
+    # The first that is as good up to chance: of widths, the widest is nearest to a linear method.
+    return next(
+        (sigma, variant) for value, _, sigma, variant in found if value >= best[0] - best[1]
+    )

@@ -25,6 +25,7 @@ from mien.subspace._kernel_solvers import (
     KernelSolution,
     solve_kernel_null_space,
     solve_kernel_relevant_components,
+    solve_kernel_relevant_components_grid,
 )
 from mien.subspace._kernels import (
     KERNELS,
@@ -423,7 +424,9 @@ class KernelRelevantComponents(_KernelProjection):
     def _solve_grid(
         self, K: np.ndarray, groups: np.ndarray, grid: list[Any]
     ) -> list[KernelSolution]:
-        return [solve_kernel_relevant_components(K, groups, m, self.rtol) for m in grid]
+        if grid == [None]:
+            return [solve_kernel_relevant_components(K, groups, None, self.rtol)]
+        return solve_kernel_relevant_components_grid(K, groups, grid, self.rtol)
 
     def _linear(self, n_components: Any) -> RelevantComponents:
         return RelevantComponents(n_components, rtol=self.rtol)

@@ -1,0 +1,162 @@
+"""The data of the weak-label paper, or the nearest to it that is at hand, as vectors."""
+
+from __future__ import annotations
+
+import csv
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.ndimage import gaussian_filter, uniform_filter
+
+from mien._core.progress import track
+from mien.datasets import data_home, load_lfw, load_orl, load_yale
+from mien.errors import MissingDataError
+from mien.faces import read_image, resize_images
+from mien.features import colour_texture
+from mien.subspace import group_tracks
+
+__all__ = ["FACE_SETS", "NamedVectors", "TrackedFaces", "load_corel", "load_tracks"]
+
+Home = str | os.PathLike[str] | None
+
+
+@dataclass(frozen=True)
+class NamedVectors:
+    """Vectors (n, d) with names (n,), and how the paper, or we, divide them.
+
+    Attributes
+    ----------
+    n_train : int
+        Pictures of each person to learn from.
+    group_sizes : tuple of int
+        The last one is a whole person: Fisherfaces is possible there.
+    """
+
+    name: str
+    X: np.ndarray
+    people: np.ndarray
+    n_train: int
+    group_sizes: tuple[int, ...]
+    words: str
+
+
+@dataclass(frozen=True)
+class TrackedFaces:
+    """Faces of videos: vectors (n, d), people, and tracks from their boxes, -1 for none."""
+
+    X: np.ndarray
+    people: np.ndarray
+    tracks: np.ndarray
+    frames: np.ndarray
+
+
+def normalise_locally(images: np.ndarray, window: int = 5, smooth: float = 0.0) -> np.ndarray:
+    """Zero mean and unit variance in a window about each pixel, then vectors (n, h·w).
+
+    ``smooth`` is the width of a Gaussian afterwards, in pixels: what a landmark warp would give
+    in alignment, blurring forgives.
+    """
+    pixels = images.astype(np.float64) / 255
+    mean = uniform_filter(pixels, (0, window, window))
+    variance = uniform_filter(pixels**2, (0, window, window)) - mean**2
+    # Half a grey value: below it a window holds nothing but rounding.
+    out = (pixels - mean) / np.sqrt(np.maximum(variance, (0.5 / 255) ** 2))
+    if smooth:
+        out = gaussian_filter(out, (0, smooth, smooth))
+    return out.reshape(len(out), -1)
+
+
+def _yale(home: Home, smooth: float, words: str) -> NamedVectors:
+    faces = load_yale(home, variant="64x64", size=48)
+    X = normalise_locally(faces.images, smooth=smooth)
+    name = "Yale, smoothed" if smooth else "Yale"
+    return NamedVectors(name, X, faces.people, 7, (3, 5, 7), words)
+
+
+def load_yale_as_printed(home: Home) -> NamedVectors:
+    """156 pictures of 15 people, 48×48, normalised in 5×5 windows; 7 of each to learn from."""
+    return _yale(home, 0.0, "48×48 pixels, zero mean and unit variance in 5×5 windows")
+
+
+def load_yale_smoothed(home: Home) -> NamedVectors:
+    """The same, blurred after the normalisation, in place of the paper's landmark warp."""
+    return _yale(home, 2.0, "the same, then blurred by a Gaussian of 2 pixels")
+
+
+def load_orl_faces(home: Home) -> NamedVectors:
+    """400 pictures of 40 people, 48×48 grey values; 6 of each to learn from."""
+    faces = load_orl(home, variant="64x64", size=48)
+    return NamedVectors("ORL", faces.vectors(), faces.people, 6, (2, 4, 6), "48×48 grey values")
+
+
+def load_lfw_people(home: Home) -> NamedVectors:
+    """20 pictures each of 40 people of LFW; 10 of each to learn from."""
+    faces = load_lfw(home, min_pictures=20)
+    names, counts = np.unique(faces.people, return_counts=True)
+    chosen = np.sort(names[np.argsort(-counts, kind="stable")[:40]])
+    rows = np.concatenate([np.flatnonzero(faces.people == name)[:20] for name in chosen])
+    middle = resize_images(faces.images[rows][:, 16:112, 16:112], 48)
+    X = normalise_locally(middle, smooth=2.0)
+    words = "the middle at 48×48 pixels, normalised in 5×5 windows and blurred by 2 pixels"
+    return NamedVectors("LFW", X, faces.people[rows], 10, (2, 5, 10), words)
+
+
+#: Name on the command line -> how to load it.
+FACE_SETS: dict[str, Callable[[Home], NamedVectors]] = {
+    "yale": load_yale_as_printed,
+    "yale-smoothed": load_yale_smoothed,
+    "orl": load_orl_faces,
+    "lfw": load_lfw_people,
+}
+
+
+def _read_npz(path: Path, keys: tuple[str, ...]) -> dict[str, np.ndarray]:
+    if not path.is_file():
+        raise MissingDataError(f"{str(path)!r} is not there: it is part of the videos' data")
+    with np.load(path, allow_pickle=False) as arrays:
+        return {key: arrays[key] for key in keys}
+
+
+def load_tracks(home: Home) -> TrackedFaces:
+    """Faces of four videos, 48×48, with tracks that :func:`group_tracks` makes from the boxes."""
+    place = data_home(home) / "video"
+    keys = ("images", "track", "frame", "box_xywh")
+    first = _read_npz(place / "otb_face_tracks_64x48.npz", (*keys, "track_names"))
+    second = _read_npz(place / "hamilton_face_tracks_64.npz", (*keys, "track_person"))
+    people = np.concatenate(
+        [first["track_names"][first["track"]], second["track_person"][second["track"]]]
+    )
+    videos = np.concatenate(
+        [first["track_names"][first["track"]], ["hamilton"] * len(second["track"])]
+    )
+    frames = np.concatenate([first["frame"], second["frame"]]).astype(int)
+    boxes = np.concatenate([first["box_xywh"], second["box_xywh"]]).astype(float)
+    images = np.concatenate(
+        [resize_images(part["images"], 48, fit="stretch") for part in (first, second)]
+    )
+    tracks = group_tracks(boxes, frames, videos=videos, max_gap=2)
+    return TrackedFaces(normalise_locally(images, smooth=1.0), people, tracks, frames)
+
+
+def load_corel(home: Home) -> tuple[np.ndarray, np.ndarray]:
+    """Features (1000, 5120) and classes (1000,) of Corel-1K.
+
+    Colour and texture are scaled to the same total variance: the paper does not say how it
+    weighs them.
+    """
+    place = data_home(home) / "corel1k"
+    table = place / "labels.csv"
+    if not table.is_file():
+        raise MissingDataError(f"{str(table)!r} is not there: Corel-1K is not at hand")
+    with table.open(newline="", encoding="utf-8") as lines:
+        rows = list(csv.DictReader(lines))
+    pictures = [
+        read_image(place / row["file"], colour=True) for row in track(rows, "reading Corel-1K")
+    ]
+    X = colour_texture(pictures).astype(np.float64)
+    for part in (slice(0, 4096), slice(4096, 5120)):
+        X[:, part] /= np.sqrt(X[:, part].var(axis=0).sum())
+    return X, np.asarray([row["class"] for row in rows])
