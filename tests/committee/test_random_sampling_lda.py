@@ -78,7 +78,13 @@ def test_members_equal_the_naive_classifier_on_their_columns() -> None:
 def test_both_shrinkages_equal_their_definition() -> None:
     X, y = _faces()
     model = RandomSamplingLDA(
-        1, n_fixed=25, n_random=0, shrinkage=0.3, mean_shrinkage=0.2, prior="empirical"
+        1,
+        n_fixed=25,
+        n_random=0,
+        n_discriminants=11,
+        shrinkage=0.3,
+        mean_shrinkage=0.2,
+        prior="empirical",
     ).fit(X[:60], y[:60])
     A, B = ((part - model.mean_) @ model.components_.T for part in (X[:60], X[60:]))
     means = np.stack([A[y[:60] == name].mean(axis=0) for name in model.classes_])
@@ -99,6 +105,9 @@ def test_shrinkage_vanishes_as_pictures_become_plenty() -> None:
     assert few.mean_shrinkage_ == pytest.approx(0.4 * (few.n_fixed_ + few.n_random_) / 12)
     assert few.shrinkage_ == pytest.approx(few.mean_shrinkage_ / 4)
     assert many.mean_shrinkage_ < 0.02
+    assert many.n_discriminants_ == 3
+    few.set_params(n_discriminants=None, mean_shrinkage=0.5).fit(*_faces(n_people=5, each=4))
+    assert few.n_discriminants_ == 2
 
 
 def test_a_member_that_saw_some_people_knows_everybody() -> None:

@@ -21,6 +21,7 @@ def reproduce_committee(
     ] = None,
     splits: Annotated[int, typer.Option(min=1, help="Splits of the comparison.")] = 20,
     members: Annotated[int, typer.Option(min=2, help="Size of the committees.")] = 20,
+    draws: Annotated[int, typer.Option(min=1, help="Draws of so many splits of ORL.")] = 10,
     sweep_splits: Annotated[int, typer.Option(min=1, help="Splits of the dials.")] = 4,
     seed: Annotated[int, typer.Option(help="Seed of the reported splits.")] = 0,
     as_json: Annotated[
@@ -35,6 +36,7 @@ def reproduce_committee(
             data,
             n_splits=splits,
             n_members=members,
+            n_draws=draws,
             sweep_splits=sweep_splits,
             random_state=seed,
         )

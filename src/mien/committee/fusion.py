@@ -15,6 +15,7 @@ __all__ = ["FUSION_RULES", "RunningFusion", "agreement", "decide", "fuse"]
 FUSION_RULES = ("sum", "product", "min", "max", "vote", "agree")
 
 _WEIGHTED = ("sum", "product", "vote")
+_STARTS = {"product": 0.0, "min": np.inf, "max": 0.0}
 _ROW_SUM_TOLERANCE = 1e-3
 
 
@@ -47,20 +48,23 @@ class RunningFusion:
                 f"rule='agree' needs k, the number of members that must agree; got {k}"
             )
         self.rule = rule
-        self.k = k
+        self.k = k or 0
         self.floor = floor
         self.n_members = 0
-        self._sum: np.ndarray | None = None  # also what breaks ties and replaces what is undefined
-        self._votes: np.ndarray | None = None
-        self._state: np.ndarray | None = None
+        nothing = np.zeros((0, 0))
+        self._sum = nothing  # also what breaks ties and replaces what is undefined
+        self._votes = nothing
+        self._state = nothing
 
     def add(self, probabilities: np.ndarray, weight: float = 1.0) -> RunningFusion:
         """Add the posteriors (n, c) of one member; returns itself."""
         p = probabilities
-        if self._sum is None:
+        if self.n_members == 0:
             self._sum = np.zeros(p.shape)
-            self._votes = np.zeros(p.shape) if self.rule in ("vote", "agree") else None
-            self._state = self._start(p.shape)
+            if self.rule in ("vote", "agree"):
+                self._votes = np.zeros(p.shape)
+            elif self.rule in _STARTS:
+                self._state = np.full(p.shape, _STARTS[self.rule])
         if p.shape != self._sum.shape:
             raise InputError(
                 f"every member must give the same shape; got {p.shape} after {self._sum.shape}"
@@ -79,14 +83,9 @@ class RunningFusion:
             self._votes += weight * first / first.sum(axis=1, keepdims=True)
         return self
 
-    def _start(self, shape: tuple[int, ...]) -> np.ndarray | None:
-        starts = {"product": 0.0, "min": np.inf, "max": 0.0}
-        return np.full(shape, starts[self.rule]) if self.rule in starts else None
-
     def result(self) -> np.ndarray:
-        """Posterior (n, c) of the members added so far; rows sum to one, or to zero where
-        ``"agree"`` abstains."""
-        if self._sum is None:
+        """Posterior (n, c) of the members so far: rows sum to one, or are zero (an abstention)."""
+        if self.n_members == 0:
             raise InputError("there is nothing to fuse: no member was added")
         if self.rule == "product":
             shifted = self._state - self._state.max(axis=1, keepdims=True)
@@ -99,7 +98,7 @@ class RunningFusion:
         if self.rule == "min":
             lowest = np.maximum(self._state, self.floor)
             # Members that contradict each other with certainty leave no class: ask the sum.
-            nothing_left = (self._state <= self.floor).all(axis=1, keepdims=True)
+            nothing_left = np.all(self._state <= self.floor, axis=1, keepdims=True)
             return np.where(nothing_left, average, _normalise(lowest))
         if self.rule == "vote":
             return _break_ties(_normalise(self._votes), average)

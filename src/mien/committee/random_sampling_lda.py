@@ -44,7 +44,8 @@ class _Sizes(NamedTuple):
     n_fixed: int
     n_random: int
     n_discriminants: int
-    used_up: float  # share of the degrees of freedom within people
+    shrinkage: float
+    mean_shrinkage: float
 
 
 class RandomSamplingLDA(
@@ -78,7 +79,8 @@ class RandomSamplingLDA(
         None: a bootstrap of each person's pictures. A number or a share: a random subset without
         replacement, of two pictures at least.
     n_discriminants : int or None
-        At most ``min(c - 1, n_fixed + n_random)``, with the c of a member; None takes that.
+        At most ``min(c - 1, n_fixed + n_random)``, with the c of a member. None takes that, less
+        the share ``mean_shrinkage_`` of it: the last ones tell noise apart.
     shrinkage : float or "auto"
         Share of a ball in the scatter within people: ``(1 - s) Sw + s (trace Sw / M) I`` with
         ``M = n_fixed + n_random``. "auto" is ``0.1 M / (N - c)``; 0 is plain LDA.
@@ -125,9 +127,11 @@ class RandomSamplingLDA(
     means are estimates, and the more of the ``N - c`` degrees of freedom a member's M eigenfaces
     use up, the worse: in the whitened space of the training pictures, new pictures of a person lie
     at about 0.8 of the way to the person's mean (ORL, M = 150 of 160). So both are shrunk, by
-    shares that vanish as pictures become plenty. A member that
-    saw only some people or pictures fixes a projection; the means of all people, of all their
-    pictures, go through it. So any member knows everybody, and people can be enrolled later.
+    shares that vanish as pictures become plenty; ``shrinkage=0, mean_shrinkage=0`` is plain LDA.
+
+    A member that saw only some people or pictures fixes a projection; the means of all people, of
+    all their pictures, go through it. So any member knows everybody, and people can be enrolled
+    later.
 
     ``Sw`` is regular for ``n_fixed + n_random ≤ N - c`` (with the distinct pictures and people of
     the smallest replicate); more is refused. None takes ``M = n_fixed + n_random`` as the least of
@@ -236,12 +240,9 @@ class RandomSamplingLDA(
         used, renumbered = np.unique(columns, return_inverse=True)
         coordinates = pca.U[:, used] * pca.s[used]
         self.columns_ = renumbered.reshape(columns.shape).astype(np.int64)
-        self.shrinkage_ = 0.1 * sizes.used_up if self.shrinkage == "auto" else self.shrinkage
-        auto_pull = self.mean_shrinkage == "auto"
-        self.mean_shrinkage_ = 0.4 * sizes.used_up if auto_pull else self.mean_shrinkage
         projections = Parallel(n_jobs=self.n_jobs, prefer="threads")(
             delayed(discriminants)(
-                coordinates[:, mine], codes, row, sizes.n_discriminants, self.shrinkage_
+                coordinates[:, mine], codes, row, sizes.n_discriminants, sizes.shrinkage
             )
             for mine, row in zip(self.columns_, rows, strict=True)
         )
@@ -251,6 +252,7 @@ class RandomSamplingLDA(
         means = group_means(coordinates, codes, len(self.classes_))
         self.member_means_ = self._through_members(means).astype(X.dtype)
         self.n_fixed_, self.n_random_, self.n_discriminants_ = sizes[:3]
+        self.shrinkage_, self.mean_shrinkage_ = sizes[3:]
         self.n_eigenfaces_ = len(pca.s)
         ones = np.ones(len(X), dtype=np.int64)
         self.unique_share_ = unique_share(np.stack([ones if r is None else r for r in rows]))
@@ -310,14 +312,19 @@ class RandomSamplingLDA(
                 "within people"
             )
         limit = min(people - 1, n_fixed + n_random)
-        wanted = limit if self.n_discriminants is None else self.n_discriminants
+        used_up = (n_fixed + n_random) / (pictures - people)
+        shrinkage = 0.1 * used_up if self.shrinkage == "auto" else float(self.shrinkage)
+        pull = 0.4 * used_up if self.mean_shrinkage == "auto" else float(self.mean_shrinkage)
+        wanted = self.n_discriminants
+        if wanted is None:
+            wanted = limit - int(pull * limit)
         if wanted > limit:
             raise InputError(
                 f"n_discriminants = {wanted} is more than {limit}: a member has {people} people "
                 f"and {n_fixed + n_random} eigenfaces, so at most min({people} - 1, "
                 f"{n_fixed + n_random}) directions tell them apart"
             )
-        return _Sizes(n_fixed, n_random, wanted, (n_fixed + n_random) / (pictures - people))
+        return _Sizes(n_fixed, n_random, wanted, shrinkage, pull)
 
     def _default_sizes(self, freedom: int, n_eigenfaces: int) -> tuple[int, int]:
         """Choose M0 and M1 where they are None; see the class's Notes."""
