@@ -15,6 +15,7 @@ from mien._core.progress import report as report_progress
 from mien.errors import MienError
 from mien.evaluation.report import Report
 from mien.experiments.demo._baselines import compare_baselines
+from mien.experiments.demo._committee import show_committee
 from mien.experiments.demo._data import DemoData, load_demo_data
 from mien.experiments.demo._faces import show_faces
 
@@ -26,6 +27,7 @@ Section = Callable[[DemoData, Report], None]
 SECTIONS: tuple[Section, ...] = (
     show_faces,
     compare_baselines,
+    show_committee,
 )
 
 
