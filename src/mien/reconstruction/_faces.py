@@ -53,7 +53,7 @@ class FaceStream:
 
     def _as_source(self, faces: Any) -> Callable[[], Iterable[Any]]:
         if callable(faces):
-            return faces  # type: ignore[no-any-return]
+            return faces
         if isinstance(faces, np.ndarray) or hasattr(faces, "images"):
             array = getattr(faces, "images", faces)
             size = self.batch_size
@@ -65,7 +65,7 @@ class FaceStream:
             )
         if len(faces) and np.ndim(faces[0]) == 2:
             return self._as_source(np.asarray(faces))
-        return lambda: faces  # type: ignore[no-any-return]
+        return lambda: faces
 
     def _raw(self) -> Iterator[np.ndarray]:
         shape = getattr(self, "shape", None)

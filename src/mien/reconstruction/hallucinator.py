@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, overload
 
 import numpy as np
 from scipy import sparse
@@ -199,6 +199,16 @@ class FaceHallucinator(BaseEstimator):
         return self
 
     # ------------------------------------------------------------------ completing
+
+    @overload
+    def reconstruct(
+        self, faces: Any, *, mask: Any = None, details: Literal[False] = False
+    ) -> np.ndarray: ...
+
+    @overload
+    def reconstruct(
+        self, faces: Any, *, mask: Any = None, details: Literal[True]
+    ) -> Reconstruction: ...
 
     def reconstruct(
         self, faces: Any, *, mask: Any = None, details: bool = False

@@ -193,12 +193,12 @@ class FeatureRidgeCompleter(Completer):
             faces += centred.sum(axis=0, dtype=np.float64)
             n += len(batch)
         total, faces = total / n, faces / n
-        gram = gram / n - np.outer(total, total)
-        products = products / n - np.outer(total, faces)
+        covariance = gram / n - np.outer(total, total)
+        cross = products / n - np.outer(total, faces)
         errors = {}
         for alpha in ALPHAS if self.alpha is None else (self.alpha,):
             self.alpha = alpha
-            self.weights = solve_ridge(gram, products, alpha).astype(np.float32)
+            self.weights = solve_ridge(covariance, cross, alpha).astype(np.float32)
             self.offset = (face_shift + faces - (shift + total) @ self.weights).astype(np.float32)
             error = squared_error(held_out, self.complete(held_out[:, mask], mask).values)
             errors[error] = (alpha, self.weights, self.offset)

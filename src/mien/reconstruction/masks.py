@@ -20,7 +20,7 @@ MASK_NAMES = {
 }
 
 
-def make_mask(mask: Any, shape: tuple[int, int]) -> np.ndarray:
+def make_mask(mask: Any, shape: tuple[int, ...]) -> np.ndarray:
     """A boolean picture (h, w), True where a face is visible.
 
     Parameters

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from mien.errors import InputError
 from mien.reconstruction._completer import Completer
 from mien.reconstruction.dictionary import DictionaryCompleter
@@ -41,7 +39,7 @@ def _build_fastfood(model: Any, seed: int) -> Completer:
 
 
 def _build_feature_ridge(model: Any, seed: int) -> Completer:
-    sigma = model.sigma if isinstance(model.sigma, float | int | np.number) else 2.0
+    sigma = 2.0 if isinstance(model.sigma, str) else float(model.sigma)
     return FeatureRidgeCompleter(model.expansion, sigma, model.alpha, seed)
 
 
