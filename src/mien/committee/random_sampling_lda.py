@@ -19,6 +19,7 @@ from sklearn.base import (
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
+from threadpoolctl import threadpool_limits
 
 from mien._core.linalg import gram_svd
 from mien.committee._enrolment import Enrolment
@@ -240,12 +241,14 @@ class RandomSamplingLDA(
         used, renumbered = np.unique(columns, return_inverse=True)
         coordinates = pca.U[:, used] * pca.s[used]
         self.columns_ = renumbered.reshape(columns.shape).astype(np.int64)
-        projections = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(discriminants)(
-                coordinates[:, mine], codes, row, sizes.n_discriminants, sizes.shrinkage
+        # Members are small: threads inside one of them would only wait for each other.
+        with threadpool_limits(limits=1, user_api="blas"):
+            projections = Parallel(n_jobs=self.n_jobs, prefer="threads")(
+                delayed(discriminants)(
+                    coordinates[:, mine], codes, row, sizes.n_discriminants, sizes.shrinkage
+                )
+                for mine, row in zip(self.columns_, rows, strict=True)
             )
-            for mine, row in zip(self.columns_, rows, strict=True)
-        )
         self.mean_ = mean.astype(X.dtype)
         self.components_ = pca.Vt[used].astype(X.dtype)
         self.projections_ = np.stack(projections).astype(X.dtype)
