@@ -11,6 +11,7 @@ from rich.markup import escape
 import mien
 from mien.cli._display import errors
 from mien.cli.adapt import adapt
+from mien.cli.cluster import cluster
 from mien.cli.complete import complete
 from mien.cli.data import data_app
 from mien.cli.demo import demo
@@ -45,6 +46,7 @@ app.command()(complete)
 app.command()(demo)
 app.command()(encode)
 app.command()(evaluate)
+app.command()(cluster)
 app.command()(identify)
 app.command()(adapt)
 app.command()(verify)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from skimage.color import rgb2lab
 from skimage.feature import local_binary_pattern
+from skimage.transform import resize
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.decomposition import PCA
 from sklearn.utils import Tags, check_random_state
@@ -164,6 +165,15 @@ def root_shares(histograms: np.ndarray) -> np.ndarray:
     return np.sqrt(np.maximum(shares, 0)).astype(np.float32)
 
 
+def _reduce_picture(image: np.ndarray, side: int) -> np.ndarray:
+    """Bring the shorter side of a picture down to ``side`` pixels, keeping its proportions."""
+    short = min(image.shape[:2])
+    if short <= side:
+        return image
+    size = tuple(max(side, round(length * side / short)) for length in image.shape[:2])
+    return np.asarray(resize(image, size, order=1, anti_aliasing=True, preserve_range=True))
+
+
 _KINDS = {"gradients": gradient_histograms, "lbp": lbp_histograms, "colour": colour_statistics}
 
 
@@ -176,6 +186,8 @@ class PairedDescriptors(TransformerMixin, BaseEstimator):
         The two views. "colour" needs pictures with three channels.
     patch, step : int
         Side of a patch and distance of neighbouring ones, in pixels.
+    side : int or None
+        Pictures whose shorter side is longer are reduced to it first; None takes them as they are.
     n_components : int or None
         Components of the PCA of each view; None leaves the descriptors as they are.
     max_descriptors : int
@@ -203,6 +215,7 @@ class PairedDescriptors(TransformerMixin, BaseEstimator):
         "second": [StrOptions(set(_KINDS))],
         "patch": [Interval(Integral, 4, None, closed="left")],
         "step": [Interval(Integral, 1, None, closed="left")],
+        "side": [Interval(Integral, 4, None, closed="left"), None],
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "max_descriptors": [Interval(Integral, 1, None, closed="left")],
         "random_state": ["random_state"],
@@ -215,6 +228,7 @@ class PairedDescriptors(TransformerMixin, BaseEstimator):
         *,
         patch: int = 16,
         step: int = 8,
+        side: int | None = None,
         n_components: int | None = 64,
         max_descriptors: int = 100_000,
         random_state: Any = None,
@@ -223,6 +237,7 @@ class PairedDescriptors(TransformerMixin, BaseEstimator):
         self.second = second
         self.patch = patch
         self.step = step
+        self.side = side
         self.n_components = n_components
         self.max_descriptors = max_descriptors
         self.random_state = random_state
@@ -257,8 +272,12 @@ class PairedDescriptors(TransformerMixin, BaseEstimator):
                 image = image / np.float32(255)
             if not np.all(np.isfinite(image)):
                 raise InputError(f"picture {i} has NaN or infinite pixels")
+            if self.side is not None:
+                image = _reduce_picture(image, self.side)
             firsts.append(self._view(self.first, image, i))
             seconds.append(self._view(self.second, image, i))
+        if not firsts:
+            raise InputError("no pictures to describe: none could be read")
         offsets = np.concatenate([[0], np.cumsum([len(part) for part in firsts])])
         return np.concatenate(firsts), np.concatenate(seconds), offsets
 
