@@ -79,7 +79,8 @@ class _PictureTransformer(TransformerMixin, BaseEstimator):
 
     def _map(self, one: Any, items: Sequence[Any], description: str) -> np.ndarray:
         starts = range(0, len(items), _CHUNK)
-        parts = Parallel(n_jobs=self.n_jobs, return_as="generator")(
+        # Threads: scikit-image counts patterns without the interpreter lock.
+        parts = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
             delayed(_apply)(one, items[start : start + _CHUNK]) for start in starts
         )
         return np.concatenate(list(track(parts, description, total=len(starts))))
@@ -106,7 +107,7 @@ class GridLBP(_PictureTransformer):
     grids : tuple of int, default=(8,)
         Cells a side of each grid over the picture.
     n_jobs : int or None, default=None
-        Processes that work side by side.
+        Threads that work side by side.
 
     Attributes
     ----------
@@ -186,7 +187,7 @@ class LandmarkLBP(_PictureTransformer):
     radius : float, default=1.0
         Radius of the circle of eight points, in pixels.
     n_jobs : int or None, default=None
-        Processes that work side by side.
+        Threads that work side by side.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ from mien.verification.statistics import JointBayesianStatistics, _agree
 __all__ = ["TransferJointBayesian"]
 
 #: Candidates of ``strength="auto"`` as multiples of the default, from the strongest.
-CANDIDATES = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0, 0.5, 0.25, 0.12, 0.06, 0.015)
+CANDIDATES = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0, 0.5, 0.25, 0.12, 0.06, 0.015, 0.002)
 #: The default of "auto": the source weighs as much as twice as many people as it has directions.
 PEOPLE_A_DIRECTION = 2.0
 # With fewer people than this none can be held out, and the default stays.

@@ -1,0 +1,219 @@
+"""Transfer against the paper's update, its objectives, and the behaviour that it promises."""
+
+from __future__ import annotations
+
+import naive_joint_bayesian as naive
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import mien
+from mien._core.logistic import balance_classes, fit_logistic
+from mien.errors import InputError, NumericsWarning
+from mien.verification import JointBayesian, JointBayesianStatistics, TransferJointBayesian
+
+QUIET = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def draw(rng, n_people, m, d=4, shift=0.0, scale=1.0):
+    y = np.repeat(np.arange(n_people), m)
+    X = rng.standard_normal((n_people, d))[y] * np.linspace(2, 0.5, d)
+    return (X + scale * rng.standard_normal((len(y), d))) + shift, y
+
+
+@pytest.fixture(scope="module")
+def source():
+    X, y = draw(np.random.default_rng(0), 300, 4)
+    return JointBayesian(features="made up").fit(X, y)
+
+
+@pytest.mark.parametrize("e_step", ["exact", "approximate"])
+@pytest.mark.parametrize("strength", [0.1, 1.0, 20.0])
+def test_em_equals_eq_5(source, e_step, strength):
+    X, y = draw(np.random.default_rng(1), 7, 3, shift=1, scale=2)
+    settings = {"weighting": "constant", "tol": 0, "floor": 0, "e_step": e_step}
+    one = TransferJointBayesian(source, strength, max_iter=1, **settings).fit(X, y)
+    two = TransferJointBayesian(source, strength, max_iter=2, **settings).fit(X, y)
+    given = (source.identity_covariance_, source.variation_covariance_)
+    want = naive.em_step(
+        X - one.mean_, y, one.identity_covariance_, one.variation_covariance_, given,
+        (strength, strength), exact=e_step == "exact",
+    )  # fmt: skip
+    for got, wanted in zip(
+        (two.identity_covariance_, two.variation_covariance_), want, strict=True
+    ):
+        assert np.max(np.abs(got - wanted)) <= 1e-8 * np.max(np.abs(wanted))
+    if e_step == "exact":
+        value = naive.log_likelihood(
+            X - one.mean_, y, one.identity_covariance_, one.variation_covariance_
+        ) - strength * (
+            7 * naive.kl(given[0], one.identity_covariance_)
+            + len(X) * naive.kl(given[1], one.variation_covariance_)
+        )
+    else:
+        value = naive.eq_11(
+            X - one.mean_, y, one.identity_covariance_, one.variation_covariance_, given, strength
+        )
+    assert two.objective_[1] == pytest.approx(value, rel=1e-8)
+
+
+def test_objectives_are_monotone_on_hundreds_of_problems(source):
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        X, y = draw(
+            rng, int(rng.integers(1, 12)), int(rng.integers(1, 5)), shift=rng.standard_normal(),
+            scale=rng.uniform(0.3, 3),
+        )  # fmt: skip
+        if len(X) < 2:
+            continue
+        strength = float(10 ** rng.uniform(-2, 2))
+        for e_step, sign in (("exact", 1), ("approximate", -1)):
+            model = TransferJointBayesian(
+                source, strength, weighting="constant", e_step=e_step, tol=0, max_iter=10
+            ).fit(X, y)
+            slack = 1e-9 * np.abs(model.objective_).max() + 1e-9
+            assert np.all(sign * np.diff(model.objective_) >= -slack), (seed, e_step)
+
+
+@QUIET
+def test_both_ends_of_the_strength(source):
+    X, y = draw(np.random.default_rng(2), 100, 4, shift=2, scale=2)
+    keep = TransferJointBayesian(source, 1e9, weighting="constant", centring="source").fit(X, y)
+    np.testing.assert_allclose(keep.score_matrix(X[:20]), source.score_matrix(X[:20]), rtol=1e-5)
+    forget = TransferJointBayesian(
+        source, 0.0, weighting="constant", centring="target", tol=1e-7, max_iter=2000
+    ).fit(X, y)
+    own = JointBayesian(tol=1e-7, max_iter=2000).fit(X, y)
+    np.testing.assert_allclose(
+        forget.variation_covariance_, own.variation_covariance_, rtol=1e-2, atol=1e-2
+    )
+    np.testing.assert_allclose(
+        forget.identity_covariance_, own.identity_covariance_, rtol=5e-2, atol=5e-2
+    )
+
+
+def test_fading_and_constant_weights(source):
+    rng = np.random.default_rng(3)
+    few, many = draw(rng, 5, 3), draw(rng, 50, 3)
+    assert TransferJointBayesian(source, 5.0).fit(*few).source_weight_ == pytest.approx(0.5)
+    assert TransferJointBayesian(source, 5.0).fit(*many).source_weight_ == pytest.approx(1 / 11)
+    for people in (few, many):
+        model = TransferJointBayesian(source, 4.0, weighting="constant").fit(*people)
+        assert model.source_weight_ == pytest.approx(0.8)
+
+
+def test_centring(source):
+    rng = np.random.default_rng(4)
+    here, there = draw(rng, 30, 3), draw(rng, 30, 3, shift=30.0)
+    fit = lambda X, y, c: TransferJointBayesian(source, 1.0, centring=c).fit(X, y)  # noqa: E731
+    np.testing.assert_array_equal(fit(*there, "source").mean_, source.mean_)
+    np.testing.assert_allclose(fit(*there, "target").mean_, there[0].mean(axis=0))
+    assert fit(*there, "shrunken").mean_shrinkage_ > 0.99
+    assert fit(*here, "shrunken").mean_shrinkage_ < 0.9
+
+
+def test_auto_follows_the_source_when_it_is_right_and_leaves_it_when_it_is_wrong():
+    rng = np.random.default_rng(5)
+    X, y = draw(rng, 400, 4, d=6)
+    source = JointBayesian().fit(X, y)
+    # A target in which the telling directions have become noise and the others tell.
+    turn = np.eye(6)[::-1]
+    Xt, yt = draw(np.random.default_rng(6), 150, 6, d=6)
+    moved = TransferJointBayesian(source, random_state=0).fit(Xt @ turn * [9, 3, 1, 1, 1, 1], yt)
+    same = TransferJointBayesian(source, random_state=0).fit(*draw(rng, 10, 4, d=6))
+    two = TransferJointBayesian(source, random_state=0).fit(*draw(rng, 2, 4, d=6))
+    assert moved.source_weight_ < 0.2
+    assert same.source_weight_ >= 0.5
+    assert two.source_weight_ > 0.8
+    assert two.strength_path_ == {}
+    path = moved.strength_path_
+    assert set(path) == {"strength", "cllr", "standard_error"}
+    assert len(path["strength"]) == len(path["cllr"])
+    again = TransferJointBayesian(source, random_state=0).fit(Xt @ turn * [9, 3, 1, 1, 1, 1], yt)
+    np.testing.assert_array_equal(again.strength_path_["cllr"], path["cllr"])
+
+
+def test_transfer_beats_source_target_and_pooled_in_the_middle():
+    """Eight made-up domains: what the paper claims, by Cllr after a straight calibration."""
+    gains = {"source": [], "target": [], "pooled": []}
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        Xs, ys = draw(rng, 300, 4, d=20)
+        change = np.eye(20) + 0.1 * rng.standard_normal((20, 20))
+        Xt, yt = draw(rng, 230, 4, d=20, scale=1.3)
+        Xt = Xt @ change + 1
+        adapt, test = yt < 30, yt >= 30
+        statistics = JointBayesianStatistics().update(Xs, ys)
+        own = JointBayesianStatistics().update(Xt[adapt], yt[adapt] + 1000)
+        source = JointBayesian().fit(statistics)
+        models = {"source": source, "pooled": JointBayesian().fit(statistics + own)}
+        models["target"] = JointBayesian().fit(own)
+        ours = TransferJointBayesian(source, random_state=0).fit(Xt[adapt], yt[adapt])
+        cost = {name: _cost(model, Xt[test], yt[test]) for name, model in models.items()}
+        for name in gains:
+            gains[name].append(cost[name] - _cost(ours, Xt[test], yt[test]))
+    for name, values in gains.items():
+        assert np.mean(values) > 2 * np.std(values, ddof=1) / np.sqrt(len(values)), name
+
+
+def _cost(model, X, y):
+    i, j = np.triu_indices(len(X), 1)
+    same = y[i] == y[j]
+    some = same | (np.random.default_rng(0).random(len(same)) < 0.03)
+    s, same = model.score_matrix(X)[i[some], j[some]], same[some]
+    slope, offset = fit_logistic(s[:, None], same, balance_classes(same))
+    s = s * slope[0] + offset
+    return (np.logaddexp(0, -s[same]).mean() + np.logaddexp(0, s[~same]).mean()) / np.log(4)
+
+
+def test_single_pictures_are_enough_with_a_source(source):
+    X, y = draw(np.random.default_rng(7), 40, 1, shift=3)
+    model = TransferJointBayesian(source, 10.0).fit(X, y)
+    assert np.isfinite(model.score_matrix(X)).all()
+
+
+def test_growth_statistics_and_what_auto_needs(source):
+    X, y = draw(np.random.default_rng(8), 20, 4)
+    whole = TransferJointBayesian(source, 10.0, tol=1e-6, max_iter=500).fit(X, y)
+    parts = TransferJointBayesian(source, 10.0, tol=1e-6, max_iter=500)
+    parts.partial_fit(X[::2], y[::2]).partial_fit(X[1::2], y[1::2])
+    np.testing.assert_allclose(parts.mean_, whole.mean_)
+    np.testing.assert_allclose(parts.ratios_, whole.ratios_, rtol=1e-2)
+    statistics = JointBayesianStatistics().update(X, y)
+    with pytest.raises(InputError, match="number"):
+        TransferJointBayesian(source).fit(statistics)
+    assert TransferJointBayesian(source, 1.0).fit(statistics).n_people_ == 20
+
+
+def test_features_that_differ_are_refused(source):
+    X, y = draw(np.random.default_rng(9), 20, 4)
+    with pytest.raises(InputError, match="not the same"):
+        TransferJointBayesian(source, 1.0, features="something else").fit(X, y)
+    with pytest.raises(InputError, match="4 features"):
+        TransferJointBayesian(source, 1.0).fit(X[:, :3], y)
+    with pytest.raises(InputError, match="not the same"):
+        JointBayesianStatistics("a").update(X, y) + JointBayesianStatistics("b").update(X, y)
+
+
+def test_what_the_source_never_saw_is_left_out_and_said():
+    rng = np.random.default_rng(10)
+    X, y = draw(rng, 100, 4)
+    X[:, 3] = X[:, 0]
+    with pytest.warns(NumericsWarning):
+        source = JointBayesian().fit(X, y)
+    Xt, yt = draw(rng, 20, 4)
+    with pytest.warns(NumericsWarning, match="never saw"):
+        model = TransferJointBayesian(source, 1.0).fit(Xt, yt)
+    assert np.isfinite(model.score_matrix(Xt)).all()
+
+
+def test_a_clone_keeps_the_source_and_a_file_holds_all(source, tmp_path):
+    X, y = draw(np.random.default_rng(11), 20, 4)
+    model = clone(TransferJointBayesian(source, random_state=0)).fit(X, y)
+    assert model.source is source
+    mien.save(model, tmp_path / "m.mien")
+    loaded = mien.load(tmp_path / "m.mien")
+    np.testing.assert_array_equal(loaded.score_matrix(X), model.score_matrix(X))
+    assert loaded.strength_path_.keys() == model.strength_path_.keys()
+    second = TransferJointBayesian(model, 1.0).fit(X, y)  # and can be a source itself
+    assert second.n_people_ == 20
