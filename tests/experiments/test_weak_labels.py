@@ -1,0 +1,111 @@
+"""The experiments of the weak-label paper, small: orders that must hold, and the report."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mien.datasets import make_faces
+from mien.errors import InputError
+from mien.experiments import _weak_labels_runs as runs
+from mien.experiments._weak_labels_data import (
+    NamedVectors,
+    TrackedFaces,
+    load_orl_faces,
+    load_tracks,
+    load_yale_as_printed,
+    load_yale_smoothed,
+    normalise_locally,
+)
+from mien.experiments.weak_labels import reproduce_weak_labels
+
+
+def test_local_normalisation_has_zero_mean_and_unit_variance() -> None:
+    images = np.random.default_rng(0).integers(0, 256, (2, 20, 20), dtype=np.uint8)
+    out = normalise_locally(images).reshape(2, 20, 20)
+    window = images[1, 5:10, 7:12].astype(float)
+    assert out[1, 7, 9] == pytest.approx((window[2, 2] - window.mean()) / window.std())
+    flat = normalise_locally(np.full((1, 10, 10), 77, np.uint8))
+    np.testing.assert_allclose(flat, 0, atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def rendered() -> NamedVectors:
+    faces = make_faces(10, 10, 32, random_state=0)
+    return NamedVectors("rendered", faces.vectors(), faces.people, 6, (3, 6), "grey values")
+
+
+def test_every_method_is_judged_on_the_same_draws(rendered: NamedVectors) -> None:
+    found = runs.classify(rendered, 2, 0)
+    assert set(found) == {3, 6}
+    assert set(found[3]) == {*runs.WEAK, "Eigenfaces"}
+    assert set(found[6]) == {*runs.WEAK, "Eigenfaces", "Fisherfaces"}
+    again = runs.classify(rendered, 2, 0)
+    for size in found:
+        for name in found[size]:
+            np.testing.assert_array_equal(found[size][name], again[size][name])
+
+
+def test_yale_has_no_duplicates_and_the_null_space_beats_whitening(data_home) -> None:
+    data = load_yale_as_printed(data_home)
+    assert data.X.shape == (156, 2304)
+    small = NamedVectors(data.name, data.X, data.people, 7, (3, 7), "")
+    found = runs.classify(small, 3, 0)
+    for methods in found.values():
+        assert methods["NP-PER"].mean() < methods["RCA"].mean()
+        assert methods["kernel NP-PER"].mean() < methods["kernel RCA"].mean()
+        assert methods["NP-PER"].mean() < methods["Eigenfaces"].mean()
+
+
+def test_orl_comes_near_our_mark(data_home) -> None:
+    data = load_orl_faces(data_home)
+    found = runs.classify(NamedVectors("ORL", data.X, data.people, 6, (6,), ""), 2, 0)
+    assert found[6]["NP-PER"].mean() < 8
+    assert found[6]["NP-PER"].mean() < found[6]["Eigenfaces"].mean()
+
+
+def test_clusters_of_whole_people_are_pure(data_home) -> None:
+    data = load_yale_smoothed(data_home)
+    found = runs.cluster_by_kmeans(NamedVectors("", data.X, data.people, 7, (7,), ""), 1, 3, 0)
+    assert found[7]["kernel NP-PER"].min() > 97.7 - 2.9
+    assert found[7]["PCA"][0, 0] < found[7]["kernel NP-PER"][0, 0]
+
+
+def test_tracks_are_cut_into_consecutive_frames(data_home) -> None:
+    data = load_tracks(data_home)
+    assert np.unique(data.people).size == 5
+    early = np.ones(len(data.people), dtype=bool)
+    groups = runs._cut_tracks(data, early, 15, np.random.default_rng(0))
+    for group in np.unique(groups[groups >= 0])[:20]:
+        rows = np.flatnonzero(groups == group)
+        assert len(rows) == 15
+        assert len(set(data.people[rows])) == len(set(data.tracks[rows])) == 1
+
+
+def test_track_classification_learns_from_the_early_half() -> None:
+    rng = np.random.default_rng(0)
+    people = np.repeat(["a", "b", "c"], 40)
+    X = 4 * rng.normal(size=(3, 80))[np.repeat(np.arange(3), 40)] + rng.normal(size=(120, 80))
+    data = TrackedFaces(X, people, np.repeat([0, 1, 2], 40), np.tile(np.arange(40), 3))
+    found = runs.classify_tracks(data, (5,), 2, 0)
+    assert found[5]["NP-PER"].mean() == 0
+
+
+def test_retrieval_finds_more_than_chance() -> None:
+    rng = np.random.default_rng(1)
+    classes = np.repeat(["x", "y", "z"], 40)
+    X = 1.5 * rng.normal(size=(3, 30))[np.repeat(np.arange(3), 40)] + rng.normal(size=(120, 30))
+    found = runs.retrieve(X, classes, (2, 3), 2, 0)
+    assert found[3]["kernel NP-PER"].shape == (2, 15)
+    assert found[3]["kernel NP-PER"][:, -1].mean() > 10
+
+
+def test_report_has_the_figures_and_refuses_unknown_parts(data_home, tmp_path) -> None:
+    report = reproduce_weak_labels(data_home, parts=("clusters", "dimension"), repeats=2, starts=2)
+    page = report.write(tmp_path)
+    kinds = [part["kind"] for part in report.to_dict()["parts"]]
+    assert "table" in kinds
+    assert "figure" in kinds
+    assert "98.3 ± 2.4" in page.read_text()
+    with pytest.raises(InputError, match="no part"):
+        reproduce_weak_labels(data_home, parts=("mnist",))
