@@ -194,7 +194,8 @@ def reproduce_committee(
     report.table(
         "ORL: how much the draw of the splits matters",
         repeat_draws(orl, n_draws, n_splits, n_members, random_state),
-        "Error %. The first draw is the one above. The interval of the mean is over the draws.",
+        f"Error % over {n_splits} splits each. The first draw is the one above. The interval of "
+        "the mean is over the draws.",
     )
     _add_comparison(report, "Yale, 64×64", load_yale_crops(home), n_splits, n_members, random_state)
     _add_dials(report, orl, sweep_splits, n_members, random_state + DEVELOPMENT)
@@ -215,9 +216,9 @@ def _add_comparison(
     report.table(
         f"{name}: {n_splits} splits, committees of {n_members}",
         rows,
-        "In brackets: 95 % intervals from resampling people. The third column is paired, picture "
-        "by picture, with the committee on random subspaces by the sum rule; above zero it errs "
-        "more. A mean member is the average over the members of that committee.",
+        "In brackets: 95 % intervals from resampling people. Above ours: the same pictures, minus "
+        "the errors of the committee on random subspaces by the sum. A mean member is the average "
+        "over the members of that committee; plain is LDA without shrinkage.",
     )
 
 
