@@ -1,4 +1,4 @@
-"""Completion by a mixture of probabilistic CCA: the visible part and the hidden part as two views."""
+"""Completion by a mixture of probabilistic CCA: what is visible and what is hidden as two views."""
 
 from __future__ import annotations
 

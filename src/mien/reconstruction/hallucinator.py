@@ -49,7 +49,8 @@ class FaceHallucinator(BaseEstimator):
     method : str
         ``"pca"``, ``"ksvd"``, ``"dw-ksvd"`` and ``"fastfood"`` are those of the paper;
         ``"ridge"`` is linear regression, ``"feature-ridge"`` the same on Fastfood features, and
-        ``"blend"`` the weighted mean of both. Others can be registered.
+        ``"blend"`` the weighted mean of both; ``"mixture-pcca"`` takes the visible and the hidden
+        part as two views of a mixture of probabilistic CCA. Others can be registered.
     n_components : int
         Of ``"pca"``.
     n_atoms, n_nonzero, max_iter : int
@@ -189,7 +190,7 @@ class FaceHallucinator(BaseEstimator):
         self.shape_ = tuple(int(side) for side in stream.shape)
         self.mask_ = make_mask(mask, self.shape_[:2])
         if len(stream.held_out) < 2:
-            raise InputError("too few faces: at least forty are needed, better some hundreds")
+            raise InputError("too few faces: at least twenty are needed, better some hundreds")
         visible = self._flatten_mask(self.mask_)
         self.completer_ = METHODS[self.method](self, seed)
         self.completer_.fit(stream, visible, stream.held_out)

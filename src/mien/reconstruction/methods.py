@@ -7,6 +7,7 @@ from typing import Any
 
 from mien.errors import InputError
 from mien.reconstruction._completer import Completer
+from mien.reconstruction._mixture_pcca import MixtureCompleter
 from mien.reconstruction.dictionary import DictionaryCompleter
 from mien.reconstruction.kernel import BlendCompleter, FastfoodCompleter, FeatureRidgeCompleter
 from mien.reconstruction.linear import PCACompleter, RidgeCompleter
@@ -54,6 +55,7 @@ METHODS: dict[str, Build] = {
     "blend": lambda model, seed: BlendCompleter(
         RidgeCompleter(model.alpha), _build_feature_ridge(model, seed)
     ),
+    "mixture-pcca": lambda model, seed: MixtureCompleter(4, 100, seed),
 }
 
 
