@@ -18,6 +18,8 @@ from mien.experiments.demo._baselines import compare_baselines
 from mien.experiments.demo._committee import show_committee
 from mien.experiments.demo._data import DemoData, load_demo_data
 from mien.experiments.demo._faces import show_faces
+from mien.experiments.demo._two_views import compare_two_views
+from mien.experiments.demo._weak_labels import learn_from_groups
 
 __all__ = ["SECTIONS", "DemoData", "DemoResult", "load_demo_data", "run_demo"]
 
@@ -28,6 +30,8 @@ SECTIONS: tuple[Section, ...] = (
     show_faces,
     compare_baselines,
     show_committee,
+    compare_two_views,
+    learn_from_groups,
 )
 
 
