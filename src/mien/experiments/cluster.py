@@ -153,7 +153,7 @@ def cluster_folder(
     *,
     n_clusters: int | None = None,
     method: str = "kernel-null-space",
-    linkage: str = "average",
+    linkage: str = "complete",
     random_state: int = 0,
 ) -> FolderClusters:
     """Sort the faces below a folder by person, without a single name.
@@ -172,7 +172,8 @@ def cluster_folder(
     method : str
         One of ``METHODS``.
     linkage : {"average", "complete"}
-        Of the clusters.
+        Of the clusters. In a null space strangers are about equally far from each other, and
+        averages join too many of them.
     random_state : int
         Seed of what is drawn.
     """

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from scipy.fft import dct
-from skimage.color import rgb2luv
+from skimage.color.colorconv import rgb2luv
 from skimage.transform import resize
 
 from mien._core.progress import track

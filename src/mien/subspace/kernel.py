@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from sklearn.base import (
@@ -123,7 +123,7 @@ class _KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         n_features = self.n_features or min(len(X), 2000)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if self.approximation == "fastfood":
-            self.map_ = fastfood_map(X, self.kernel, self.sigma_, n_features, seed)
+            self.map_ = fastfood_map(X, self.kernel, self.sigma_ or 1.0, n_features, seed)
         else:
             self.landmarks_, self.whitener_ = nystroem_map(
                 X, self.kernel, self.sigma_, self.kernel_params, n_features, seed
@@ -148,7 +148,8 @@ class _KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
     def _choose(self, X: np.ndarray, groups: np.ndarray) -> tuple[float | None, int | None]:
         """Resolve ``"auto"`` without labels: sigma, and the number of components."""
-        n_components = None if self.n_components == "auto" else self.n_components
+        auto = self.n_components == "auto"
+        n_components = None if auto else cast(int | None, self.n_components)
         if self.kernel != "rbf" and self.n_components != "auto":
             return None, n_components
         _, counts = np.unique(groups[groups != NO_GROUP], return_counts=True)
@@ -175,7 +176,7 @@ class _KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
             values = compute_kernel(points, points, self.kernel, None, self.kernel_params)
         smallest = int(len(rows) * 0.6) - len(np.unique(groups))
         auto = self.n_components == "auto"
-        grid = dimension_grid(max(1, smallest)) if auto else [self.n_components]
+        grid: list[Any] = dimension_grid(max(1, smallest)) if auto else [self.n_components]
 
         def project(sigma: float, learn: np.ndarray, held_out: np.ndarray) -> list[np.ndarray]:
             # A fixed kernel goes through the same search with one width.

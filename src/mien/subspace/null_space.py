@@ -66,16 +66,16 @@ def _take_out_by_qr(
 ) -> tuple[int, np.ndarray, Any]:
     """Rank of ``within``, the rest of ``between`` in complement coordinates, and the way back."""
     k, d = within.shape
-    qr, tau, _, _ = linalg.lapack.dgeqrf(np.asfortranarray(within.T)) if k else (None,) * 4
-    if k and not triangle_has_full_rank(qr[:k], tolerance):
-        basis = thin_svd(within, rtol=0.0)
-        basis_rows = basis.Vt[basis.s > tolerance]
-        rest = between.T - basis_rows.T @ (basis_rows @ between.T)
-        # Once more: what the first subtraction left of the span by cancellation.
-        rest -= basis_rows.T @ (basis_rows @ rest)
-        return len(basis_rows), rest, lambda U: U
-    if not k:
+    if k == 0:
         return 0, between.T, lambda U: U
+    qr, tau, _, _ = linalg.lapack.dgeqrf(np.asfortranarray(within.T))
+    if not triangle_has_full_rank(qr[:k], tolerance):
+        basis = thin_svd(within, rtol=0.0)
+        rows = basis.Vt[basis.s > tolerance]
+        rest = between.T - rows.T @ (rows @ between.T)
+        # Once more: what the first subtraction left of the span by cancellation.
+        rest -= rows.T @ (rows @ rest)
+        return len(rows), rest, lambda U: U
 
     def multiply(C: np.ndarray, trans: str) -> np.ndarray:
         C = np.asfortranarray(C)

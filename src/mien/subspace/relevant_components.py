@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from scipy import linalg
@@ -27,6 +27,7 @@ from mien.subspace._contrasts import (
     matrix_rank,
 )
 from mien.subspace._randomized import randomized_directions
+from mien.subspace.consistency import choose_n_components
 from mien.subspace.eigenfaces import scatter_directions
 from mien.subspace.statistics import GroupStatistics
 
@@ -192,11 +193,11 @@ class RelevantComponents(GroupProjection):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from X (n_samples, n_features) and groups y (n_samples,), -1 for no group."""
         X, groups = self._check_groups(X, y)
-        n_components = self.n_components
-        if n_components == "auto":
-            from mien.subspace.consistency import choose_n_components
-
+        n_components: int | None
+        if self.n_components == "auto":
             n_components = choose_n_components(X, groups, random_state=self.random_state)
+        else:
+            n_components = cast(int | None, self.n_components)
         solver = choose_solver(X, self.solver, n_components)
         if solver == "statistics":
             return self._fit_scatters(statistics_of(X, groups), n_components)
@@ -212,7 +213,7 @@ class RelevantComponents(GroupProjection):
         if self.n_components == "auto":
             raise InputError('n_components="auto" needs the points: give a number with statistics')
         self._start_from(statistics)
-        return self._fit_scatters(statistics, self.n_components)
+        return self._fit_scatters(statistics, cast(int | None, self.n_components))
 
     def _fit_scatters(self, statistics: GroupStatistics, n_components: int | None) -> Self:
         self.mean_ = statistics.mean

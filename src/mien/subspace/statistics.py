@@ -134,8 +134,8 @@ class GroupStatistics:
     def total_scatter(self) -> np.ndarray:
         """S_t (n_features, n_features): of every point about the mean."""
         mean = self.mean
-        scatter = self._grouped.scatter(mean) if self._grouped.n_samples else 0.0
-        return scatter if self._alone is None else scatter + self._alone.scatter(mean)
+        parts = [part for part in (self._grouped, self._alone) if part and part.n_samples]
+        return np.add.reduce([part.scatter(mean) for part in parts])
 
     def within_scatter(self) -> np.ndarray:
         """S_g (n_features, n_features): of every grouped point about the mean of its group."""
