@@ -18,6 +18,7 @@ from mien.experiments.demo._baselines import compare_baselines
 from mien.experiments.demo._committee import show_committee
 from mien.experiments.demo._data import DemoData, load_demo_data
 from mien.experiments.demo._faces import show_faces
+from mien.experiments.demo._hallucination import complete_faces
 from mien.experiments.demo._two_views import compare_two_views
 from mien.experiments.demo._weak_labels import learn_from_groups
 
@@ -32,6 +33,7 @@ SECTIONS: tuple[Section, ...] = (
     show_committee,
     compare_two_views,
     learn_from_groups,
+    complete_faces,
 )
 
 
