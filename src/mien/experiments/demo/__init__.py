@@ -20,6 +20,7 @@ from mien.experiments.demo._data import DemoData, load_demo_data
 from mien.experiments.demo._faces import show_faces
 from mien.experiments.demo._hallucination import complete_faces
 from mien.experiments.demo._two_views import compare_two_views
+from mien.experiments.demo._verification import show_verification
 from mien.experiments.demo._weak_labels import learn_from_groups
 
 __all__ = ["SECTIONS", "DemoData", "DemoResult", "load_demo_data", "run_demo"]
@@ -30,6 +31,7 @@ Section = Callable[[DemoData, Report], None]
 SECTIONS: tuple[Section, ...] = (
     show_faces,
     compare_baselines,
+    show_verification,
     show_committee,
     compare_two_views,
     learn_from_groups,
