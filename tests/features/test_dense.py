@@ -76,6 +76,15 @@ def test_pictures_of_different_sizes_become_bags() -> None:
     assert raw[1][0].shape[1] == 236
 
 
+def test_large_pictures_are_reduced_first() -> None:
+    ramp = np.tile(np.arange(120) / 150, (64, 1))
+    model = PairedDescriptors(side=32, n_components=None)
+    (found, offsets), _ = model.fit_transform([ramp, ramp[:32, :40]])
+    assert np.diff(offsets).tolist() == [3 * 6, 3 * 4]
+    inner = found[1].reshape(16, 8)
+    np.testing.assert_allclose(inner[:, 0], 0.25, atol=1e-3)
+
+
 def test_bad_pictures_are_named() -> None:
     grey = rng.random((2, 32, 32))
     for model, pictures, said in [

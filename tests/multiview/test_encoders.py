@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
+import ctypes.util
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +14,10 @@ from skimage.feature import fisher_vector as peer
 
 import mien
 from mien.errors import InputError
+from mien.features import PairedDescriptors
 from mien.multiview import (
+    BagClassifier,
+    BagEncoder,
     Bags,
     FisherVector,
     MixturePCCA,
@@ -58,6 +64,37 @@ def test_fisher_vector_equals_scikit_image_up_to_the_sign_of_its_variances() -> 
     theirs = peer(BAGS[0], model.mixture_, improved=False, alpha=0.5)[K:].reshape(2, K, d)
     np.testing.assert_allclose(ours[:, 0], theirs[0], rtol=1e-6)
     np.testing.assert_allclose(ours[:, 1], -theirs[1], rtol=1e-6)
+
+
+def test_fisher_vector_equals_vlfeat() -> None:
+    place = os.environ.get("MIEN_VLFEAT") or ctypes.util.find_library("vl")
+    if not place:
+        pytest.skip("VLFeat's library (Debian: libvlfeat1) is not here")
+    encode = ctypes.CDLL(place).vl_fisher_encode
+    size, array = ctypes.c_ulonglong, ctypes.c_void_p
+    encode.argtypes = [
+        array, ctypes.c_uint, array, size, size, array, array, array, size, ctypes.c_int,
+    ]  # fmt: skip
+    model = FisherVector(3, power=1, l2=False, random_state=0).fit(BAGS)
+    mixture = model.mixture_
+    parts = [
+        np.ascontiguousarray(part, dtype=np.float32)
+        for part in (mixture.means_, mixture.covariances_, mixture.weights_, BAGS[0])
+    ]
+    means, variances, weights, data = (part.ctypes.data for part in parts)
+    theirs = np.empty((2, 3, 3), dtype=np.float32)
+    encode(theirs.ctypes.data, 1, means, 3, 3, variances, weights, data, len(BAGS[0]), 0)
+    ours = model.transform(BAGS[:1])[0].reshape(3, 2, 3).transpose(1, 0, 2)
+    np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-4)
+
+
+def test_far_descriptors_and_single_precision() -> None:
+    model = FisherVector(3, power=1, l2=False, random_state=0).fit(BAGS)
+    far = [np.concatenate([BAGS[0], 1e3 * np.ones((2, 3))])]
+    double = model.transform(far)
+    assert np.all(np.isfinite(double))
+    single = model.transform([far[0].astype(np.float32)])
+    np.testing.assert_allclose(single, double, rtol=2e-3, atol=1e-3 * np.abs(double).max())
 
 
 def test_the_fisher_vector_is_the_gradient() -> None:
@@ -183,3 +220,64 @@ def test_encoders_survive_a_file(tmp_path: Path) -> None:
     model = MultiViewSuperVector(MixturePCCA(2, 1, max_iter=5, random_state=0)).fit(BAGS, OTHER)
     again = mien.load(mien.save(model, tmp_path / "m"))
     assert np.array_equal(again.transform(BAGS, OTHER), model.transform(BAGS, OTHER))
+
+
+def _two_kinds(n: int, seed: int) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
+    """Bags whose class shows only in how the views go together."""
+    rng = np.random.default_rng(seed)
+    labels = np.arange(n) % 2
+    X = [rng.normal(size=(80, 2)) for _ in range(n)]
+    Y = [
+        x * (1 if label else -1) + 0.3 * rng.normal(size=x.shape)
+        for x, label in zip(X, labels, strict=True)
+    ]
+    return X, Y, np.where(labels, "same", "opposite")
+
+
+def test_a_classifier_of_two_views_sees_what_one_view_hides(tmp_path: Path) -> None:
+    X, Y, labels = _two_kinds(40, 0)
+    mixture = MixturePCCA(4, 2, max_iter=30, tol=1e-3, floor=1e-3, random_state=0)
+    model = BagClassifier(MultiViewSuperVector(mixture, random_state=0))
+    model.fit((X[:20], Y[:20]), labels[:20])
+    assert model.score((X[20:], Y[20:]), labels[20:]) >= 0.95
+    alone = BagClassifier(FisherVector(4, random_state=0)).fit(X[:20], labels[:20])
+    assert alone.score(X[20:], labels[20:]) < 0.85
+    again = mien.load(mien.save(model, tmp_path / "m"))
+    assert np.array_equal(again.predict((X, Y)), model.predict((X, Y)))
+    assert np.array_equal(again.decision_function((X, Y)), model.decision_function((X, Y)))
+    with pytest.raises(InputError, match="the pair"):
+        model.predict(X)
+    with pytest.raises(InputError, match="20 samples and 19 labels"):
+        alone.fit(X[:20], labels[:19])
+    with pytest.raises(InputError, match="one class"):
+        alone.fit(X[:20], ["a"] * 20)
+
+
+@pytest.mark.parametrize("kind", ["super", "fisher"])
+def test_pictures_are_described_encoded_and_saved(kind: str, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    stripes = np.sin(np.arange(32) / 2)[None, :] * np.ones((32, 1))
+    pictures = np.stack(
+        [
+            0.5 + 0.4 * (stripes if i % 2 else stripes.T) + 0.05 * rng.random((32, 32))
+            for i in range(16)
+        ]
+    ).clip(0, 1)
+    labels = np.array(["upright", "lying"])[np.arange(16) % 2]
+    describe = PairedDescriptors(n_components=4, random_state=0)
+    # One component: with two, each kind would have its own, and both would fit as expected.
+    encoder: Any = FisherVector(1, random_state=0)
+    if kind == "super":
+        mixture = MixturePCCA(2, 1, max_iter=10, tol=0, floor=1e-3, random_state=0)
+        encoder = MultiViewSuperVector(mixture)
+    model = BagClassifier(BagEncoder(describe, encoder)).fit(pictures[:8], labels[:8])
+    assert model.score(pictures[8:], labels[8:]) == 1
+    inner = model.encoder_
+    by_hand = inner.descriptors_.transform(pictures)
+    if kind == "super":
+        expected = inner.encoder_.transform(*by_hand)
+    else:
+        expected = inner.encoder_.transform(join_views(*by_hand))
+    assert np.array_equal(inner.transform(pictures), expected)
+    again = mien.load(mien.save(model, tmp_path / "m"))
+    assert np.array_equal(again.predict(pictures), model.predict(pictures))

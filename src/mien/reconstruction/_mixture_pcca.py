@@ -13,7 +13,7 @@ from mien.reconstruction._completer import Completer, Completion, Moments, Strea
 
 __all__ = ["MixtureCompleter"]
 
-_COMPONENTS = 160
+_COMPONENTS = 100
 _ITERATIONS = 30
 
 

@@ -55,7 +55,7 @@ METHODS: dict[str, Build] = {
     "blend": lambda model, seed: BlendCompleter(
         RidgeCompleter(model.alpha), _build_feature_ridge(model, seed)
     ),
-    "mixture-pcca": lambda model, seed: MixtureCompleter(4, 100, seed),
+    "mixture-pcca": lambda model, seed: MixtureCompleter(4, 50, seed),
 }
 
 
