@@ -153,7 +153,7 @@ def cluster_folder(
     *,
     n_clusters: int | None = None,
     method: str = "kernel-null-space",
-    linkage: str = "complete",
+    linkage: str = "average",
     random_state: int = 0,
 ) -> FolderClusters:
     """Sort the faces below a folder by person, without a single name.
@@ -172,8 +172,8 @@ def cluster_folder(
     method : str
         One of ``METHODS``.
     linkage : {"average", "complete"}
-        Of the clusters. In a null space strangers are about equally far from each other, and
-        averages join too many of them.
+        Of the clusters, over cosines: groups that were learned from lie far out in the null space
+        and other pictures near its middle, so lengths say who was in a group, not who it is.
     random_state : int
         Seed of what is drawn.
     """
@@ -195,8 +195,9 @@ def cluster_folder(
         known, pairs = groups_of(kept, table), pairs_of(kept, table)
     if np.unique(known[known >= 0]).size < 2:
         raise NotEnoughDataError("at least two groups of two pictures are needed to learn from")
-    X = normalise_locally(np.stack(images), smooth=1.0)
-    Z = make_projection(method, random_state).fit(X, known).transform(X)
+    X = normalise_locally(np.stack(images), smooth=2.0)
+    # Pictures in no group would each get a direction of their own: they are only projected.
+    Z = make_projection(method, random_state).fit(X[known >= 0], known[known >= 0]).transform(X)
     labels = _cut(Z, known, pairs, n_clusters, linkage)
     order = np.argsort(-np.bincount(labels), kind="stable")
     labels = np.argsort(order)[labels]
@@ -207,17 +208,23 @@ def _cut(
     Z: np.ndarray, groups: np.ndarray, pairs: np.ndarray, n_clusters: int | None, linkage: str
 ) -> np.ndarray:
     def cluster(count: int) -> np.ndarray:
-        model = ConstrainedClustering(count, linkage=linkage)
+        model = ConstrainedClustering(count, linkage=linkage, metric="cosine")
         return model.fit_predict(Z, groups=groups, cannot_link=pairs)
 
     if n_clusters is not None:
         return cluster(n_clusters)
-    pieces = np.unique(groups[groups >= 0]).size + int(np.count_nonzero(groups < 0))
+    # A group has collapsed to a point, which would be a perfect cluster: it counts once.
+    firsts = np.unique(
+        np.where(groups >= 0, groups, -1 - np.arange(len(groups))), return_index=True
+    )
+    rows = firsts[1]
     best, found = -2.0, np.zeros(len(Z), dtype=int)
-    counts = range(2, min(pieces, _MOST_CLUSTERS + 1, len(Z)))
+    counts = range(2, min(len(rows), _MOST_CLUSTERS + 1))
     for count in track(counts, "trying numbers of people"):
         labels = cluster(count)
-        score = silhouette_score(Z, labels) if 1 < labels.max() + 1 < len(Z) else -1.0
+        here = labels[rows]
+        n_here = len(np.unique(here))
+        score = silhouette_score(Z[rows], here, metric="cosine") if n_here < len(rows) else -1.0
         if score > best:
             best, found = score, labels
     return found

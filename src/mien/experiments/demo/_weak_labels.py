@@ -64,7 +64,9 @@ def learn_from_groups(data: DemoData, report: Report) -> None:
         low, high = bootstrap_mean_interval(
             wrong, people[test], n_bootstrap=300, random_state=data.random_state
         )
-        clusters = ConstrainedClustering(faces.n_people, linkage="complete").fit_predict(Z, groups=groups)
+        clusters = ConstrainedClustering(faces.n_people, metric="cosine").fit_predict(
+            Z, groups=groups
+        )
         purity, accuracy = pairwise_purity_accuracy(people[known], clusters)
         error = float(wrong.mean())
         errors[name] = (error, (error - low, high - error))
