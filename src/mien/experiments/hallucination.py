@@ -30,6 +30,7 @@ from mien.reconstruction import FaceHallucinator, make_mask
 __all__ = ["complete_pictures", "reproduce_hallucination", "train_hallucinator"]
 
 _SETS = ("lfw", "orl", "rendered")
+_BATCH = 256
 _PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".pgm", ".ppm", ".tif", ".tiff", ".gif")
 
 
@@ -262,13 +263,15 @@ def complete_pictures(
         ]
     else:
         files, targets = [source], [out]
-    for file, target in track(list(zip(files, targets, strict=True)), "completing"):
-        face = read_image(file, size=shape, colour=colour)
-        shown = face.astype(np.float32) / 255
-        result = model.reconstruct(face[None], mask=visible)[0]
+    batches = [slice(low, low + _BATCH) for low in range(0, len(files), _BATCH)]
+    for batch in track(batches, "completing"):
+        faces = np.stack([read_image(file, size=shape, colour=colour) for file in files[batch]])
+        shown = faces.astype(np.float32) / 255
+        result = model.reconstruct(faces, mask=visible)
         grey = np.where(visible[..., None] if colour else visible, shown, np.float32(0.5))
-        sheet = contact_sheet(np.stack([shown, grey, result]), columns=3)
-        write_image(target, np.repeat(np.repeat(sheet, scale, axis=0), scale, axis=1))
+        for target, *three in zip(targets[batch], shown, grey, result, strict=True):
+            sheet = contact_sheet(np.stack(three), columns=3)
+            write_image(target, np.repeat(np.repeat(sheet, scale, axis=0), scale, axis=1))
     return targets
 
 
