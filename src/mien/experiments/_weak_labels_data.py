@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.ndimage import gaussian_filter, uniform_filter
+from scipy.ndimage import gaussian_filter
 
 from mien._core.progress import track
 from mien.datasets import data_home, load_lfw, load_orl, load_yale
 from mien.errors import MissingDataError
 from mien.faces import read_image, resize_images
-from mien.features import colour_texture
+from mien.features import colour_texture, normalise_locally
 from mien.subspace import group_tracks
 
 __all__ = ["FACE_SETS", "NamedVectors", "TrackedFaces", "load_corel", "load_tracks"]
@@ -53,17 +53,14 @@ class TrackedFaces:
     frames: np.ndarray
 
 
-def normalise_locally(images: np.ndarray, window: int = 5, smooth: float = 0.0) -> np.ndarray:
-    """Zero mean and unit variance in a window about each pixel, then vectors (n, h·w).
+def local_vectors(images: np.ndarray, smooth: float = 0.0) -> np.ndarray:
+    """Pictures (n, h, w) normalised in 5×5 windows, as vectors (n, h·w) in float64.
 
     ``smooth`` is the width of a Gaussian afterwards, in pixels: what a landmark warp would give
     in alignment, blurring forgives.
     """
-    pixels = images.astype(np.float64) / 255
-    mean = uniform_filter(pixels, (0, window, window))
-    variance = uniform_filter(pixels**2, (0, window, window)) - mean**2
     # Half a grey value: below it a window holds nothing but rounding.
-    out = (pixels - mean) / np.sqrt(np.maximum(variance, (0.5 / 255) ** 2))
+    out = normalise_locally(images, floor=0.5 / 255).astype(np.float64)
     if smooth:
         out = gaussian_filter(out, (0, smooth, smooth))
     return out.reshape(len(out), -1)
@@ -71,7 +68,7 @@ def normalise_locally(images: np.ndarray, window: int = 5, smooth: float = 0.0) 
 
 def _yale(home: Home, smooth: float, words: str) -> NamedVectors:
     faces = load_yale(home, variant="64x64", size=48)
-    X = normalise_locally(faces.images, smooth=smooth)
+    X = local_vectors(faces.images, smooth=smooth)
     name = "Yale, smoothed" if smooth else "Yale"
     return NamedVectors(name, X, faces.people, 7, (3, 5, 7), words)
 
@@ -99,7 +96,7 @@ def load_lfw_people(home: Home) -> NamedVectors:
     chosen = np.sort(names[np.argsort(-counts, kind="stable")[:40]])
     rows = np.concatenate([np.flatnonzero(faces.people == name)[:20] for name in chosen])
     middle = resize_images(faces.images[rows][:, 16:112, 16:112], 48)
-    X = normalise_locally(middle, smooth=2.0)
+    X = local_vectors(middle, smooth=2.0)
     words = "the middle at 48×48 pixels, normalised in 5×5 windows and blurred by 2 pixels"
     return NamedVectors("LFW", X, faces.people[rows], 10, (2, 5, 10), words)
 
@@ -138,7 +135,7 @@ def load_tracks(home: Home) -> TrackedFaces:
         [resize_images(part["images"], 48, fit="stretch") for part in (first, second)]
     )
     tracks = group_tracks(boxes, frames, videos=videos, max_gap=2)
-    return TrackedFaces(normalise_locally(images, smooth=1.0), people, tracks, frames)
+    return TrackedFaces(local_vectors(images, smooth=1.0), people, tracks, frames)
 
 
 def load_corel(home: Home) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from sklearn.metrics import silhouette_score
 
 from mien._core.progress import track
 from mien.errors import DataError, ImageError, InputError, MissingDataError, NotEnoughDataError
-from mien.experiments._weak_labels_data import normalise_locally
+from mien.experiments._weak_labels_data import local_vectors
 from mien.faces import read_image
 from mien.subspace import (
     ConstrainedClustering,
@@ -195,7 +195,7 @@ def cluster_folder(
         known, pairs = groups_of(kept, table), pairs_of(kept, table)
     if np.unique(known[known >= 0]).size < 2:
         raise NotEnoughDataError("at least two groups of two pictures are needed to learn from")
-    X = normalise_locally(np.stack(images), smooth=2.0)
+    X = local_vectors(np.stack(images), smooth=2.0)
     # Pictures in no group would each get a direction of their own: they are only projected.
     Z = make_projection(method, random_state).fit(X[known >= 0], known[known >= 0]).transform(X)
     labels = _cut(Z, known, pairs, n_clusters, linkage)
