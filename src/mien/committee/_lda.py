@@ -83,7 +83,8 @@ def posteriors(Z: np.ndarray, means: np.ndarray, log_prior: np.ndarray, scale: f
     ``softmax(-½ ‖z - scale · mean_c‖² + log prior_c)``; the ``‖z‖²`` is the same for every class.
     """
     scores = (Z * np.asarray(scale, dtype=Z.dtype)) @ means.T
-    scores += log_prior - (means * means).sum(axis=1) * np.asarray(scale**2 / 2, dtype=Z.dtype)
+    lengths = np.einsum("cq,cq->c", means, means)
+    scores += log_prior - lengths * np.asarray(scale**2 / 2, dtype=Z.dtype)
     scores -= scores.max(axis=1, keepdims=True)
     np.exp(scores, out=scores)
     scores /= scores.sum(axis=1, keepdims=True)
