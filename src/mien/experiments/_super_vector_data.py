@@ -83,8 +83,8 @@ def load_orl_patches(home: Path, n_splits: int, seed: int, quick: bool) -> Paire
 
 
 def load_lfw_patches(home: Path, n_splits: int, seed: int, quick: bool) -> PairedSet:
-    """LFW: people with 20 pictures or more, 20 of each."""
-    faces = load_lfw(home, size=80, min_pictures=100 if quick else 20)
+    """LFW: people with 30 pictures or more, 20 of each."""
+    faces = load_lfw(home, size=80, min_pictures=100 if quick else 30)
     rng = np.random.default_rng(seed)
     rows = np.concatenate(
         [rng.permutation(np.flatnonzero(faces.people == p))[:20] for p in np.unique(faces.people)]
@@ -113,7 +113,7 @@ def load_corel(home: Path, n_splits: int, seed: int, quick: bool) -> PairedSet:
     pictures = np.stack(
         [read_image(place / lines[i][0], colour=True, size=(144, 144)) for i in rows]
     )
-    first, second = _describe(pictures, "colour", 32 if quick else 10)
+    first, second = _describe(pictures, "colour", 32 if quick else 12)
     return PairedSet(
         "Corel-1K, 10 classes", first, second, labels[rows],
         _divide(labels[rows], n_splits, seed), 4 if quick else 16,

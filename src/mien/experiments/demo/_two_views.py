@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -36,7 +37,7 @@ def compare_two_views(data: DemoData, report: Report) -> None:
     describe = PairedDescriptors(step=8, n_components=16, random_state=seed)
     describe.fit(faces.images[train])
     learn, tell = (describe.transform(faces.images[part]) for part in (train, test))
-    options = {"max_descriptors": 8000, "random_state": seed}
+    options: dict[str, Any] = {"max_descriptors": 8000, "random_state": seed}
     mixture = MixturePCCA(8, 4, tol=1e-2, max_iter=20, floor=1e-4, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
