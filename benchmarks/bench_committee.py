@@ -29,7 +29,7 @@ def _faces(n_people: int, each: int, d: int, seed: int = 0) -> tuple[np.ndarray,
     identity, drift = (world.normal(size=(k, d)).astype(np.float32) for k in (100, 30))
     rng = np.random.default_rng(seed)
     people = np.repeat(np.arange(n_people), each)
-    latent = rng.normal(size=(n_people, 100)).astype(np.float32)[people] @ identity * 0.12
+    latent = rng.normal(size=(n_people, 100)).astype(np.float32)[people] @ identity * 0.2
     latent += rng.normal(size=(len(people), 30)).astype(np.float32) @ drift
     return latent + 4 * rng.normal(size=latent.shape).astype(np.float32), people
 
