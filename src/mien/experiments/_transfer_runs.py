@@ -32,8 +32,17 @@ from mien.verification import (
 
 __all__ = ["METHODS", "Curves", "run_domain", "run_lfw", "summarise_lfw"]
 
-METHODS = ("cosine", "source only", "target only", "pooled", "transfer, w = 0.8", "transfer, auto")
-MEASURES = ("cllr", "error", "tpr")
+METHODS = (
+    "cosine",
+    "source only",
+    "target only",
+    "pooled",
+    "transfer, w = 0.8",
+    "transfer, auto",
+    "calibrated",
+)
+MEASURES = ("cllr", "error", "tpr", "own")
+_FEWEST_TO_CALIBRATE = 10
 
 
 def _cosine(X: np.ndarray, pairs: np.ndarray) -> np.ndarray:
@@ -102,7 +111,7 @@ def summarise_lfw(scores: dict[str, np.ndarray], protocol: LFWProtocol) -> list[
 class Curves:
     """What every method got: ``values[measure]`` is (n_methods, n_sizes, n_repetitions).
 
-    NaN where a method could not learn. ``strengths`` (n_sizes, n_repetitions) are the weights of
+    NaN where people are too few for a method. ``strengths`` (n_sizes, n_repetitions) are the weights of
     the source that "auto" took.
     """
 
@@ -150,8 +159,8 @@ def _test_pairs(people: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndar
     return parts
 
 
-def _measure(scores: list[np.ndarray], truth: list[np.ndarray]) -> tuple[float, float, float]:
-    """Cllr by the calibration of the other half, equal error rate, and TPR at 1 % FAR."""
+def _measure(scores: list[np.ndarray], truth: list[np.ndarray]) -> tuple[float, ...]:
+    """Cllr by the calibration of the other half, equal error rate, TPR at 1 % FAR, Cllr as is."""
     costs = []
     for k in (0, 1):
         line = LogisticCalibration().fit(scores[1 - k], truth[1 - k])
@@ -163,6 +172,7 @@ def _measure(scores: list[np.ndarray], truth: list[np.ndarray]) -> tuple[float, 
         float(np.mean(costs)),
         float(equal_error_rate(genuine, impostor)),
         float(verification_rate(genuine, impostor, far=0.01)),
+        float(cllr(genuine, impostor)),
     )
 
 
@@ -172,19 +182,26 @@ def _fit_methods(
     X: np.ndarray,
     y: np.ndarray,
     seed: int,
-) -> dict[str, JointBayesian]:
+) -> dict[str, Any]:
     """Every model that can be had from a source and a few people X, y of the target."""
     own = JointBayesianStatistics().update(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NumericsWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return {
+        auto = TransferJointBayesian(source, random_state=seed).fit(X, y)
+        models = {
             "source only": source,
             "target only": JointBayesian(tol=1e-2).fit(own),
             "pooled": JointBayesian(tol=1e-2).fit(statistics + own),
             "transfer, w = 0.8": TransferJointBayesian(source, 4.0, weighting="constant").fit(X, y),
-            "transfer, auto": TransferJointBayesian(source, random_state=seed).fit(X, y),
+            "transfer, auto": auto,
         }
+        if own.n_people >= _FEWEST_TO_CALIBRATE:
+            moved = TransferJointBayesian(source, auto.strength_)
+            models["calibrated"] = CalibratedVerifier(
+                moved, cross_fit=True, n_folds=3, random_state=seed
+            ).fit(X, y)
+    return models
 
 
 def run_domain(domain: Domain, n_repetitions: int, random_state: int) -> Curves:
@@ -213,12 +230,12 @@ def run_domain(domain: Domain, n_repetitions: int, random_state: int) -> Curves:
             }
             scores["cosine"] = [_cosine(T, p) for p, _ in halves]
             for index, method in enumerate(METHODS):
+                if method not in scores:
+                    continue
                 found = _measure(scores[method], truth)
                 for measure, value in zip(MEASURES, found, strict=True):
                     values[measure][index, k, repetition] = value
-            auto = models["transfer, auto"]
-            assert isinstance(auto, TransferJointBayesian)
-            strengths[k, repetition] = auto.source_weight_
+            strengths[k, repetition] = models["transfer, auto"].source_weight_
             done = repetition * len(domain.sizes) + k + 1
             report_progress(domain.name, done, n_repetitions * len(domain.sizes))
     return Curves(domain, values, strengths)

@@ -128,6 +128,7 @@ def _report_domain(report: Report, curves: Curves) -> None:
         ("cllr", "Cllr (calibrated on other people)"),
         ("tpr", "TPR at 1 % FAR"),
         ("error", "Equal error rate"),
+        ("own", "Cllr of ratios as they are"),
     ):
         report.table(title, _measure_rows(curves, measure), "± half of the 95 % interval.")
     report.table(
@@ -138,10 +139,7 @@ def _report_domain(report: Report, curves: Curves) -> None:
     )
     for measure, label in (("cllr", "Cllr (bits)"), ("tpr", "TPR at 1 % FAR")):
         shown = [m for m in METHODS if m != "target only"]
-        series = {
-            m: (sizes, curves.mean(measure, m), _finite(curves.half_width(measure, m)))
-            for m in shown
-        }
+        series = {m: _series(sizes, curves, measure, m) for m in shown}
         report.figure(
             plots.plot_curves(
                 series, xlabel="target people", ylabel=label, title=domain.name, logx=True
@@ -151,8 +149,14 @@ def _report_domain(report: Report, curves: Curves) -> None:
         )
 
 
-def _finite(width: np.ndarray) -> np.ndarray | None:
-    return width if np.all(np.isfinite(width)) else None
+def _series(
+    sizes: np.ndarray, curves: Curves, measure: str, method: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Points of a curve where there are any, with the half widths of their intervals."""
+    mean, width = curves.mean(measure, method), curves.half_width(measure, method)
+    known = np.isfinite(mean)
+    bars = width[known] if np.all(np.isfinite(width[known])) else None
+    return sizes[known], mean[known], bars
 
 
 def _measure_rows(curves: Curves, measure: str) -> list[dict[str, Any]]:
@@ -160,8 +164,10 @@ def _measure_rows(curves: Curves, measure: str) -> list[dict[str, Any]]:
     for k, size in enumerate(curves.domain.sizes):
         row: dict[str, Any] = {"people": size}
         for method in METHODS:
+            mean = curves.mean(measure, method)[k]
             width = curves.half_width(measure, method)[k]
-            row[method] = f"{curves.mean(measure, method)[k]:.4f} ± {width:.4f}"
+            known = np.isfinite(mean) and (measure, method) != ("own", "cosine")
+            row[method] = f"{mean:.4f} ± {width:.4f}" if known else "–"
         rows.append(row)
     return rows
 

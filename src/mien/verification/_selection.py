@@ -50,19 +50,29 @@ def hold_out_people(
 
 
 def pair_people(rows: np.ndarray, people: np.ndarray, rng: np.random.RandomState) -> HeldOutPairs:
-    """All pairs of the given rows, thinned evenly over people if they are very many."""
+    """All pairs of the given rows; very many are thinned, so that genuine pairs remain.
+
+    Thinned to some pictures of each of some people, those with several pictures first.
+    """
     if len(rows) > _MOST_PICTURES:
-        shuffled = rng.permutation(rows)
-        _, inverse = np.unique(people[shuffled], return_inverse=True)
-        order = np.argsort(inverse, kind="stable")
-        rank = np.empty(len(rows), dtype=int)
-        starts = np.concatenate([[0], np.cumsum(np.bincount(inverse))[:-1]])
-        rank[order] = np.arange(len(rows)) - np.repeat(starts, np.bincount(inverse))
-        rows = np.sort(shuffled[np.argsort(rank, kind="stable")[:_MOST_PICTURES]])
+        rows = np.sort(_thin_pictures(rng.permutation(rows), people, rng))
     first, second = np.triu_indices(len(rows), k=1)
     pairs = np.column_stack([rows[first], rows[second]])
     who = people[pairs]
     return HeldOutPairs(pairs, who[:, 0] == who[:, 1], who)
+
+
+def _thin_pictures(rows: np.ndarray, people: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
+    """At most so many of the rows (n,), a few of each person."""
+    _, inverse, counts = np.unique(people[rows], return_inverse=True, return_counts=True)
+    order = np.argsort(inverse, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    several = max(int(np.count_nonzero(counts >= 2)), 1)
+    each = max(4, -(-_MOST_PICTURES // several))
+    drawn = rng.permutation(len(counts))
+    drawn = drawn[np.argsort(counts[drawn] < 2, kind="stable")]
+    chosen = [order[starts[p] : starts[p] + min(counts[p], each)] for p in drawn]
+    return rows[np.concatenate(chosen)[:_MOST_PICTURES]]
 
 
 def person_losses(scores: np.ndarray, pairs: HeldOutPairs, *, calibrate: bool) -> np.ndarray:

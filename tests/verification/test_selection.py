@@ -1,0 +1,57 @@
+"""Held-out people: disjoint parts, pairs that keep both kinds, and the choice in doubt."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mien.verification._selection import (
+    HeldOutPairs,
+    choose_strength,
+    hold_out_people,
+    pair_people,
+    person_losses,
+)
+
+
+def test_parts_have_disjoint_people_and_equal_weight():
+    people = np.repeat(np.arange(23), np.arange(1, 24))
+    held = []
+    for train, test in hold_out_people(people, 5, np.random.RandomState(0)):
+        assert not set(people[train]) & set(people[test])
+        held.append(len(test))
+    assert sum(held) == len(people)
+    assert max(held) - min(held) < 24
+
+
+@pytest.mark.parametrize("singles", [0, 5000])
+def test_thinned_pairs_keep_genuine_ones(singles):
+    people = np.concatenate([np.repeat(np.arange(300), 6), 300 + np.arange(singles)])
+    pairs = pair_people(np.arange(len(people)), people, np.random.RandomState(0))
+    assert len(pairs.same) == 500 * 499 // 2
+    assert pairs.same.sum() > 500
+    np.testing.assert_array_equal(people[pairs.rows], pairs.people)
+    assert np.all(pairs.rows[:, 0] < pairs.rows[:, 1])
+
+
+def test_losses_of_people_are_cllr_by_person():
+    people = np.array([0, 0, 1, 1, 2])
+    pairs = pair_people(np.arange(5), people, np.random.RandomState(0))
+    zero = person_losses(np.zeros(len(pairs.same)), pairs, calibrate=False)
+    np.testing.assert_allclose(zero, [1.0, 1.0, np.nan])  # a ratio of one costs one bit
+    right = np.where(pairs.same, 50.0, -50.0)
+    np.testing.assert_allclose(person_losses(right, pairs, calibrate=False)[:2], 0, atol=1e-12)
+    louder = person_losses(right * 7 + 3, pairs, calibrate=True)
+    np.testing.assert_allclose(louder, person_losses(right, pairs, calibrate=True), atol=1e-6)
+    assert isinstance(pairs, HeldOutPairs)
+
+
+def test_in_doubt_the_default_stays():
+    rng = np.random.default_rng(0)
+    noise = rng.standard_normal((5, 40))
+    chosen, mean, error = choose_strength(noise, default=2)
+    assert chosen in (1, 2, 3) or mean[2] - mean.min() > error[2]
+    clear = noise * 0.01 + np.array([0.0, 1, 2, 3, 4])[:, None]
+    assert choose_strength(clear, default=4)[0] == 0
+    equal = np.zeros((5, 40))
+    assert choose_strength(equal, default=3)[0] == 3
