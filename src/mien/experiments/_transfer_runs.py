@@ -111,8 +111,8 @@ def summarise_lfw(scores: dict[str, np.ndarray], protocol: LFWProtocol) -> list[
 class Curves:
     """What every method got: ``values[measure]`` is (n_methods, n_sizes, n_repetitions).
 
-    NaN where people are too few for a method. ``strengths`` (n_sizes, n_repetitions) are the weights of
-    the source that "auto" took.
+    NaN where people are too few for a method. ``strengths`` (n_sizes, n_repetitions) are the
+    weights of the source that "auto" took.
     """
 
     domain: Domain

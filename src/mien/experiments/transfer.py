@@ -121,8 +121,8 @@ def _report_domain(report: Report, curves: Curves) -> None:
     n_repetitions = curves.strengths.shape[1]
     report.heading(f"Transfer: {domain.name}")
     report.text(
-        f"{domain.note[0].upper() + domain.note[1:]}. {n_repetitions} draws of {domain.n_test} people to test on "
-        f"and up to {domain.n_adapt} to adapt to; nobody is in two parts."
+        f"{domain.note[0].upper() + domain.note[1:]}. {n_repetitions} draws of {domain.n_test} "
+        f"people to test on and up to {domain.n_adapt} to adapt to; nobody is in two parts."
     )
     for measure, title in (
         ("cllr", "Cllr (calibrated on other people)"),
