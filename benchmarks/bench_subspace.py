@@ -55,6 +55,7 @@ def rows() -> Iterator[Row]:
     yield from _singular_rows()
     yield from _rca_rows()
     yield from _clustering_rows()
+    yield from _approximation_rows()
     yield from _scale_rows()
 
 
@@ -162,6 +163,21 @@ def _clustering_rows() -> Iterator[Row]:
     yield Row(job, "SciPy", theirs, 1.0, "", "no constraints possible")
     yield Row(job, "mien", ours, ours / theirs, "SciPy")
     yield Row(job, "mien, groups of 3", linked, linked / theirs, "SciPy")
+
+
+def _approximation_rows() -> Iterator[Row]:
+    """A kernel that has no room for its matrix (80 GB): features in batches."""
+    X, groups = _grouped(100_000, 256, 5)
+    X = X.astype(np.float32)
+    job = "kernel RCA, N = 100,000, d = 256"
+    floor = seconds(lambda: X @ X[:1000].T, 1)
+    yield Row(job, "NumPy, products with 1,000 points", floor, 1.0, "the floor")
+    for name in ("nystroem", "fastfood"):
+        model = KernelRelevantComponents(
+            100, sigma=50.0, approximation=name, n_features=1000, random_state=0
+        )
+        took = seconds(lambda model=model: model.fit(X, groups), 1)
+        yield Row(job, f"mien, {name}, 1,000 features", took, took / floor, "the floor")
 
 
 def _batches(n: int, d: int, size: int, rows: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
