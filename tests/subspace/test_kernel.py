@@ -8,7 +8,7 @@ from sklearn.metrics.pairwise import euclidean_distances, polynomial_kernel, rbf
 from tests.subspace.problems import make_problem
 
 import mien
-from mien.errors import InputError
+from mien.errors import InputError, PerformanceWarning
 from mien.subspace import (
     KernelNullSpaceProjection,
     KernelRelevantComponents,
@@ -204,3 +204,10 @@ def test_save_and_load(approximation: str | None, tmp_path) -> None:
         mien.save(model, tmp_path / "model.mien")
         again = mien.load(tmp_path / "model.mien")
         np.testing.assert_array_equal(again.transform(X), model.transform(X))
+
+
+def test_a_kernel_too_large_for_comfort_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, groups = make_problem(8, 3, 6)
+    monkeypatch.setattr("mien.subspace.kernel._MANY", 10)
+    with pytest.warns(PerformanceWarning, match="nystroem"):
+        KernelNullSpaceProjection(sigma=6.0).fit(X, groups)

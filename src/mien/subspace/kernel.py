@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, cast
@@ -19,7 +20,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mien._core.validation import NO_GROUP, check_groups
-from mien.errors import InputError
+from mien.errors import InputError, PerformanceWarning
 from mien.subspace._base import BATCH_BYTES, FLOATS, check_n_components
 from mien.subspace._kernel_solvers import (
     KernelSolution,
@@ -43,6 +44,7 @@ from mien.subspace.statistics import GroupStatistics
 
 __all__ = ["KernelNullSpaceProjection", "KernelRelevantComponents"]
 
+_MANY = 10_000
 LinearModel = NullSpaceProjection | RelevantComponents
 
 
@@ -83,6 +85,13 @@ class _KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         self.sigma_, n_components = self._choose(X, groups)
         if self.approximation is not None:
             return self._fit_features(X, groups, n_components)
+        if len(X) > _MANY and self.kernel != "precomputed":
+            warnings.warn(
+                f"a kernel of {len(X)} points takes {8e-9 * len(X) ** 2:.1f} GB and time with the "
+                'cube of their number: use approximation="nystroem" or "fastfood"',
+                PerformanceWarning,
+                stacklevel=2,
+            )
         K = compute_kernel(X, X, self.kernel, self.sigma_, self.kernel_params)
         if self.geometry == "rkhs":
             self._keep_solution(self._solve(K, groups, n_components), groups)
