@@ -27,7 +27,13 @@ def reproduce_transfer(
     domains: Annotated[
         str, typer.Option(help="Shifts to run, with commas between them.")
     ] = "lowres,covered,orl,camera",
-    lfw: Annotated[bool, typer.Option(help="Whether to run LFW's own protocol.")] = True,
+    features: Annotated[
+        str | None,
+        typer.Option(
+            help="Features of LFW's own protocol: dlib, sface, lbp, landmarks, or none. "
+            "(Default: all, or the embeddings if quick.)"
+        ),
+    ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the numbers for programs, and nothing else.")
@@ -37,13 +43,11 @@ def reproduce_transfer(
     from mien.experiments import transfer
     from mien.experiments._transfer_data import DOMAINS
 
-    chosen = tuple(name for name in domains.split(",") if name)
-    unknown = [name for name in chosen if name not in DOMAINS]
-    if unknown:
-        raise InputError(f"no such domains: {', '.join(unknown)}; there are {', '.join(DOMAINS)}")
+    chosen = _split(domains, tuple(DOMAINS), "domains")
+    described = None if features is None else _split(features, tuple(transfer.FEATURES), "features")
     with showing_progress():
         report = transfer.reproduce_transfer(
-            data, quick=quick, n_repetitions=repetitions, domains=chosen, lfw=lfw,
+            data, quick=quick, n_repetitions=repetitions, domains=chosen, features=described,
             random_state=seed,
         )  # fmt: skip
         page = report.write(out) if out is not None else None
@@ -53,3 +57,12 @@ def reproduce_transfer(
         report.print(console)
     if page is not None:
         errors.print(f"\nThe report: {page}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _split(text: str, known: tuple[str, ...], what: str) -> tuple[str, ...]:
+    """Names with commas between them; "none" is none of them."""
+    chosen = tuple(name for name in text.split(",") if name and name != "none")
+    unknown = [name for name in chosen if name not in known]
+    if unknown:
+        raise InputError(f"no such {what}: {', '.join(unknown)}; there are {', '.join(known)}")
+    return chosen
