@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.svm import LinearSVC
-from sklearn.utils import Tags, column_or_1d
+from sklearn.utils import Tags, assert_all_finite, column_or_1d
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
@@ -73,6 +73,7 @@ class BagClassifier(ClassifierMixin, BaseEstimator):
         if y is None:
             raise ValueError("BagClassifier requires y to be passed, but the target y is None")
         y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
         check_classification_targets(y)
         encoder = FisherVector() if self.encoder is None else clone(self.encoder)
         if isinstance(encoder, MultiViewSuperVector):
