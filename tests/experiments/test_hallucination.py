@@ -18,7 +18,7 @@ from mien.experiments import hallucination
 def small() -> runs.Faces:
     faces = runs.crop_rendered(make_faces(100, 4, size=64, random_state=0))
     rows = np.arange(400)
-    settings: dict[str, Any] = {"n_atoms": 60, "max_iter": 2}
+    settings: dict[str, Any] = {"n_atoms": 60, "max_iter": 2, "n_nonzero": 5}
     return runs.Faces("rendered", faces.select(rows[:320]), faces.select(rows[320:]), settings)
 
 

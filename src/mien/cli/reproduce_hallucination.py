@@ -24,6 +24,9 @@ def reproduce_hallucination(
         typer.Option("--set", help="lfw, orl or rendered; again for more. (Default: all.)"),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Few faces and atoms.")] = False,
+    study: Annotated[
+        bool, typer.Option("--study", help="Also vary K and β of the dictionaries.")
+    ] = False,
     seed: Annotated[int, typer.Option(help="Seed of all that is drawn.")] = 0,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the numbers for programs, and nothing else.")
@@ -37,6 +40,7 @@ def reproduce_hallucination(
             data,
             sets=tuple(sets) if sets else ("lfw", "orl", "rendered"),
             quick=quick,
+            study=study,
             random_state=seed,
         )
         page = report.write(out) if out is not None else None
