@@ -96,8 +96,8 @@ def load_lfw_people(home: Home) -> NamedVectors:
     chosen = np.sort(names[np.argsort(-counts, kind="stable")[:40]])
     rows = np.concatenate([np.flatnonzero(faces.people == name)[:20] for name in chosen])
     middle = resize_images(faces.images[rows][:, 16:112, 16:112], 48)
-    X = local_vectors(middle, smooth=2.0)
-    words = "the middle at 48×48 pixels, normalised in 5×5 windows and blurred by 2 pixels"
+    X = local_vectors(middle, smooth=1.0)
+    words = "the middle at 48×48 pixels, normalised in 5×5 windows and blurred by 1 pixel"
     return NamedVectors("LFW", X, faces.people[rows], 10, (2, 5, 10), words)
 
 
@@ -135,7 +135,7 @@ def load_tracks(home: Home) -> TrackedFaces:
         [resize_images(part["images"], 48, fit="stretch") for part in (first, second)]
     )
     tracks = group_tracks(boxes, frames, videos=videos, max_gap=2)
-    return TrackedFaces(local_vectors(images, smooth=1.0), people, tracks, frames)
+    return TrackedFaces(local_vectors(images, smooth=2.0), people, tracks, frames)
 
 
 def load_corel(home: Home) -> tuple[np.ndarray, np.ndarray]:
