@@ -107,8 +107,8 @@ def _report_lfw(report: Report, data: Any, features: tuple[str, ...], random_sta
     report.text(
         "Ten folds of 600 pairs; every model, projection and calibration was learned on people "
         "outside of the fold. The threshold of the accuracy comes from the other nine folds; "
-        "TPR is over all 6,000 pairs. The published rows used 99,773 pictures of 2,995 people of "
-        "outside data and 27 landmarks; ours learn from LFW itself."
+        "TPR is over all 6,000 pairs. The published rows learned from a large outside set; ours "
+        "learn from LFW's other people."
     )
     report.table(
         "Accuracy, TPR at two false accept rates, and Cllr",
