@@ -16,8 +16,9 @@ from mien.errors import InputError
 
 __all__ = ["orthogonal_matching_pursuit"]
 
-# Bytes of correlations X·Dᵀ that are held at a time.
-_BLOCK_BYTES = 1 << 26
+# Bytes of correlations X·Dᵀ that are held at a time: few enough to stay in the cache.
+_BLOCK_BYTES = 1 << 23
+_LEAST_ROWS = 256
 
 
 def _pursue_numpy(
@@ -130,13 +131,15 @@ def pursue(
         dictionary, lengths, gram = _normalise(dictionary)
     eps = float(np.finfo(X.dtype).eps)
     stops = (0.0 if tol is None else float(tol), 16 * eps, np.sqrt(eps) * 0.03)
-    rows = max(1, _BLOCK_BYTES // (n_atoms * X.itemsize))
+    rows = min(n, max(_LEAST_ROWS, _BLOCK_BYTES // (n_atoms * X.itemsize)))
+    held = np.empty((rows, n_atoms), X.dtype)
     parts = []
     for low in range(0, n, rows):
         block = X[low : low + rows]
         energy = np.einsum("ij,ij->i", block, block)
-        parts.append(_pursue_block(block @ dictionary.T, energy, gram, stops, n_nonzero))
-        if n > rows:
+        correlations = np.matmul(block, dictionary.T, out=held[: len(block)])
+        parts.append(_pursue_block(correlations, energy, gram, stops, n_nonzero))
+        if n > 64 * rows:
             report("sparse coding", min(low + rows, n), n)
     indices, values, counts, left = (np.concatenate(part) for part in zip(*parts, strict=True))
     if lengths is not None:
