@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from mien._core.linalg import symmetrize
 from mien._core.validation import check_labels
@@ -74,10 +75,11 @@ class GroupedMoments:
         grouped = np.ones(len(Z), dtype=bool) if self.no_group is None else y != self.no_group
         if grouped.any():
             names, inverse, counts = np.unique(y[grouped], return_inverse=True, return_counts=True)
-            order = np.argsort(inverse, kind="stable")
-            starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-            sums = np.add.reduceat(Z[grouped][order], starts, axis=0)
-            self._add_groups(names.tolist(), sums, counts)
+            # A sparse product sums the groups without a sorted copy of the batch.
+            rows = np.flatnonzero(grouped)
+            shape = (len(names), len(Z))
+            members = sparse.csr_array((np.ones(len(rows)), (inverse, rows)), shape=shape)
+            self._add_groups(names.tolist(), members @ Z, counts)
         return self
 
     def merge(self, other: GroupedMoments) -> GroupedMoments:
