@@ -1,6 +1,7 @@
 """Take the figures of the docs out of a report: ``mien reproduce weak-labels --out report`` first.
 
-Usage: ``python docs/make_weak_labels_figures.py report/report.html``.
+Usage: ``python docs/make_weak_labels_figures.py report/report.html``, or the pages of the parts in
+their order.
 """
 
 import re
@@ -26,8 +27,9 @@ SHOWN = {
 }
 
 
-def main(page: str) -> None:
-    figures = re.findall(r"<figure>(<svg.*?</svg>)", Path(page).read_text("utf-8"), re.DOTALL)
+def main(pages: list[str]) -> None:
+    text = "".join(Path(page).read_text("utf-8") for page in pages)
+    figures = re.findall(r"<figure>(<svg.*?</svg>)", text, re.DOTALL)
     for name, svg in zip(NAMES, figures, strict=True):
         if name in SHOWN:
             space = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"'
@@ -37,4 +39,4 @@ def main(page: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1:])
