@@ -108,11 +108,11 @@ class RandomSamplingLDA(
         Mean of the training pictures.
     components_ : (n_used, n_features)
         Eigenfaces that at least one member uses, largest first.
-    columns_ : (T, n_fixed_ + n_random_)
-        Which of them each member uses.
-    projections_ : (T, n_fixed_ + n_random_, n_discriminants_)
-        From those coordinates to the member's whitened discriminants.
-    member_means_ : (T, c, n_discriminants_)
+    columns_ : (T, M)
+        Which of them each member uses; M is ``n_fixed_ + n_random_``.
+    projections_ : (T, M, q)
+        From those coordinates to the member's whitened discriminants; q is ``n_discriminants_``.
+    member_means_ : (T, c, q)
         The people's means there, not pulled.
     shrinkage_, mean_shrinkage_ : float
         Resolved values.
@@ -393,7 +393,7 @@ class RandomSamplingLDA(
         return np.stack(list(self._member_posteriors(X)))
 
     def transform(self, X: Any) -> np.ndarray:
-        """Discriminants (n, T · n_discriminants_) of all members side by side, divided by √T.
+        """Discriminants (n, T · q) of all members side by side, divided by √T.
 
         Squared distances between rows are the members' mean squared distances.
         """
