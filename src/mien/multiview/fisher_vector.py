@@ -21,39 +21,50 @@ __all__ = ["FisherVector"]
 
 
 class _Prepared(NamedTuple):
-    """What is computed once for all bags, in the precision of the descriptors.
+    """What is computed once for all bags.
 
-    ``maps`` (K, 2 d) gives the log-densities of ``[x, x²]``, less ``constants`` (K,).
+    ``maps`` (K, 2 d + 1) gives the log-densities of ``[x, x², 1]`` and has their precision. The
+    others bring sums over a bag to the parts of a Fisher vector, and are ``float64``.
     """
 
+    maps: np.ndarray
     weights: np.ndarray
     means: np.ndarray
-    variances: np.ndarray
-    maps: np.ndarray
-    constants: np.ndarray
+    by_means: np.ndarray
+    by_variances: np.ndarray
+    expected: np.ndarray
 
 
 def _prepare(mixture: GaussianMixture, dtype: np.dtype) -> _Prepared:
-    w, mu, var = mixture.weights_, mixture.means_, mixture.covariances_
-    w = np.maximum(w, np.finfo(np.float32).tiny)
-    precisions = 1 / var
-    constants = np.log(w) - 0.5 * (
-        np.log(var).sum(axis=1) + np.einsum("kd,kd->k", np.square(mu), precisions)
+    w, mu, var = (
+        np.asarray(part, dtype=np.float64)
+        for part in (mixture.weights_, mixture.means_, mixture.covariances_)
     )
-    maps = np.concatenate([mu * precisions, -0.5 * precisions], axis=1)
-    return _Prepared(*(part.astype(dtype) for part in (w, mu, var, maps, constants)))
+    w = np.maximum(w, np.finfo(np.float32).tiny)[:, None]
+    constants = np.log(w) - 0.5 * (np.log(var) + np.square(mu) / var).sum(axis=1, keepdims=True)
+    return _Prepared(
+        maps=np.concatenate([mu / var, -0.5 / var, constants], axis=1).astype(dtype),
+        weights=w,
+        means=mu,
+        by_means=1 / np.sqrt(w * var),
+        by_variances=1 / (var * np.sqrt(2 * w)),
+        expected=(np.square(mu) - var) / (var * np.sqrt(2 * w)),
+    )
 
 
-def _sum_bag(X: np.ndarray, prepared: _Prepared) -> tuple[np.ndarray, np.ndarray]:
-    """Sums over a bag (n, d) of γ (K,) and of γ [x, x²] (K, 2 d): two products for each."""
-    both = np.concatenate([X, np.square(X)], axis=1)
+def _sum_bag(X: np.ndarray, maps: np.ndarray) -> np.ndarray:
+    """Sums (K, 2 d + 1) over a bag (n, d) of γ [x, x², 1]: two products for four."""
+    n, d = X.shape
+    row = np.empty((n, 2 * d + 1), dtype=X.dtype)
+    row[:, :d] = X
+    np.multiply(X, X, out=row[:, d:-1])
+    row[:, -1] = 1
     # Components in rows: sums over them then run along the samples, many at a time.
-    gamma = prepared.maps @ both.T
-    gamma += prepared.constants[:, None]
+    gamma = maps @ row.T
     gamma -= gamma.max(axis=0)
     exp_safely(gamma)
     gamma /= gamma.sum(axis=0)
-    return gamma.sum(axis=1), gamma @ both
+    return gamma @ row
 
 
 class FisherVector(TransformerMixin, BaseEstimator):
@@ -193,18 +204,17 @@ class FisherVector(TransformerMixin, BaseEstimator):
         n, d = X.shape
         if n == 0:
             return np.zeros(self._n_features_out)
-        w, mu, var = (part.astype(np.float64) for part in prepared[:3])
-        counts, sums = (part.astype(np.float64) for part in _sum_bag(X, prepared))
-        counts, w = counts[:, None], w[:, None]
-        first, second = sums[:, :d], sums[:, d:]
+        sums = _sum_bag(X, prepared.maps).astype(np.float64)
+        sums /= n
+        first, second, counts = sums[:, :d], sums[:, d:-1], sums[:, -1:]
         parts = []
         if self.weights:
-            parts.append((counts - n * w) / (n * np.sqrt(w)))
+            parts.append((counts - prepared.weights) / np.sqrt(prepared.weights))
         if self.means:
-            parts.append((first - counts * mu) / (n * np.sqrt(w * var)))
+            parts.append((first - counts * prepared.means) * prepared.by_means)
         if self.variances:
-            second = second - 2 * mu * first + counts * np.square(mu)
-            parts.append((second / var - counts) / (n * np.sqrt(2 * w)))
+            second = (second - 2 * prepared.means * first) * prepared.by_variances
+            parts.append(second + counts * prepared.expected)
         return np.concatenate(parts, axis=1).ravel()
 
     @property
