@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mien._core.linalg import (
+    gram_svd,
     null_space,
     numerical_rank,
     simultaneous_diagonalisation,
@@ -30,6 +31,16 @@ def test_thin_svd_keeps_the_range(n: int, d: int, rank: int) -> None:
     assert np.all(Vt[np.arange(rank), np.abs(Vt).argmax(axis=1)] > 0)
     again = thin_svd(-X)
     np.testing.assert_allclose(again.Vt, Vt, atol=1e-9)
+
+
+@pytest.mark.parametrize(("n", "d", "rank"), [(8, 30, 7), (30, 8, 8), (9, 12, 4)])
+def test_the_quick_decomposition_agrees_with_the_exact_one(n: int, d: int, rank: int) -> None:
+    X = _low_rank(n, d, rank, 4)
+    quick, exact = gram_svd(X), thin_svd(X)
+    assert quick.s.shape == exact.s.shape == (rank,)
+    np.testing.assert_allclose(quick.s, exact.s, rtol=1e-6)
+    np.testing.assert_allclose(quick.Vt, exact.Vt, atol=1e-6)
+    np.testing.assert_allclose(quick.U * quick.s @ quick.Vt, X, atol=1e-6)
 
 
 @pytest.mark.parametrize(("n", "d", "rank"), [(8, 20, 3), (20, 8, 5), (4, 6, 4)])
