@@ -160,7 +160,7 @@ def test_approximation_in_batches_equals_one_batch(monkeypatch: pytest.MonkeyPat
     X, groups = make_problem(60, 4, 6, seed=9)
     build = {"sigma": 8.0, "approximation": "nystroem", "n_features": 20, "random_state": 0}
     whole = KernelRelevantComponents(6, **build).fit(X, groups).transform(X)
-    monkeypatch.setattr("mien.subspace.kernel.BATCH_BYTES", 20 * 8 * 50)
+    monkeypatch.setattr("mien.subspace._kernel_base.BATCH_BYTES", 20 * 8 * 50)
     parts = KernelRelevantComponents(6, **build).fit(X, groups).transform(X)
     np.testing.assert_allclose(
         euclidean_distances(parts), euclidean_distances(whole), rtol=1e-4, atol=1e-6
@@ -208,6 +208,6 @@ def test_save_and_load(approximation: str | None, tmp_path) -> None:
 
 def test_a_kernel_too_large_for_comfort_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     X, groups = make_problem(8, 3, 6)
-    monkeypatch.setattr("mien.subspace.kernel._MANY", 10)
+    monkeypatch.setattr("mien.subspace._kernel_base._MANY", 10)
     with pytest.warns(PerformanceWarning, match="nystroem"):
         KernelNullSpaceProjection(sigma=6.0).fit(X, groups)

@@ -2,233 +2,29 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
-from numbers import Integral, Real
-from typing import Any, ClassVar, Self, cast
+from numbers import Integral
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    _fit_context,
-)
-from sklearn.metrics.pairwise import euclidean_distances
-from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mien._core.validation import NO_GROUP, check_groups
-from mien.errors import InputError, PerformanceWarning
-from mien.subspace._base import BATCH_BYTES, FLOATS, check_n_components
+from mien.errors import InputError
+from mien.subspace._base import check_n_components
+from mien.subspace._kernel_base import KernelProjection, LinearModel
 from mien.subspace._kernel_solvers import (
     KernelSolution,
     solve_kernel_null_space,
     solve_kernel_relevant_components,
     solve_kernel_relevant_components_grid,
 )
-from mien.subspace._kernels import (
-    KERNELS,
-    compute_kernel,
-    fastfood_map,
-    gaussian,
-    map_features,
-    median_distance,
-    nystroem_map,
-)
-from mien.subspace.consistency import MIN_GROUPS, choose_sigma, dimension_grid, sample_groups
 from mien.subspace.null_space import NullSpaceProjection
 from mien.subspace.relevant_components import RelevantComponents
-from mien.subspace.statistics import GroupStatistics
 
 __all__ = ["KernelNullSpaceProjection", "KernelRelevantComponents"]
 
-_MANY = 10_000
-LinearModel = NullSpaceProjection | RelevantComponents
 
-
-class _KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Shared by both: the kernel, its width, its approximation, and projecting."""
-
-    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "kernel": [StrOptions(set(KERNELS)), callable],
-        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto", "median"})],
-        "kernel_params": [dict, None],
-        "geometry": [StrOptions({"rkhs", "empirical"})],
-        "approximation": [StrOptions({"nystroem", "fastfood"}), None],
-        "n_features": [Interval(Integral, 1, None, closed="left"), None],
-        "rtol": [Interval(Real, 0, 1, closed="left")],
-        "random_state": ["random_state"],
-    }
-
-    kernel: str | Callable[..., Any]
-    sigma: float | str
-    kernel_params: dict[str, Any] | None
-    geometry: str
-    approximation: str | None
-    n_features: int | None
-    rtol: float
-    random_state: Any
-    n_components: int | str | None
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from X (n_samples, n_features), or a kernel (n_samples, n_samples), and groups y.
-
-        y (n_samples,) has -1 for points in no group.
-        """
-        X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
-        groups = check_groups(y, len(X))
-        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-            raise InputError(f"a precomputed kernel must be square; got {X.shape}")
-        self.sigma_, n_components = self._choose(X, groups)
-        if self.approximation is not None:
-            return self._fit_features(X, groups, n_components)
-        if len(X) > _MANY and self.kernel != "precomputed":
-            warnings.warn(
-                f"a kernel of {len(X)} points takes {8e-9 * len(X) ** 2:.1f} GB and time with the "
-                'cube of their number: use approximation="nystroem" or "fastfood"',
-                PerformanceWarning,
-                stacklevel=2,
-            )
-        K = compute_kernel(X, X, self.kernel, self.sigma_, self.kernel_params)
-        if self.geometry == "rkhs":
-            self._keep_solution(self._solve(K, groups, n_components), groups)
-        else:
-            self._keep_linear(self._linear(n_components).fit(K, groups))
-        if self.kernel != "precomputed":
-            self.points_ = np.array(X)
-        return self
-
-    def transform(self, X: Any) -> np.ndarray:
-        """Project X (n_samples, n_features) to (n_samples, n_components).
-
-        With ``kernel="precomputed"`` X is the kernel (n_samples, n_training_samples).
-        """
-        check_is_fitted(self, "components_")
-        X = validate_data(self, X, dtype=FLOATS, reset=False)
-        width = max(self.components_.shape[1], self.n_features_in_)
-        rows = max(1, BATCH_BYTES // (8 * width))
-        parts = [self._project(X[start : start + rows]) for start in range(0, len(X), rows)]
-        return np.concatenate(parts)
-
-    def _project(self, X: np.ndarray) -> np.ndarray:
-        if self.approximation is not None:
-            K = map_features(X, self._map(), self.kernel, self.sigma_, self.kernel_params)
-        else:
-            points = X if self.kernel == "precomputed" else self.points_.astype(X.dtype, copy=False)
-            K = compute_kernel(X, points, self.kernel, self.sigma_, self.kernel_params)
-        components = self.components_.astype(K.dtype, copy=False)
-        return K @ components.T - (self.components_ @ self.mean_).astype(K.dtype)
-
-    def _map(self) -> Any:
-        return self.map_ if self.approximation == "fastfood" else (self.landmarks_, self.whitener_)
-
-    def _fit_features(self, X: np.ndarray, groups: np.ndarray, n_components: int | None) -> Self:
-        """The linear method on features that stand for the kernel, in batches where N is large."""
-        if self.geometry == "empirical":
-            raise InputError('geometry="empirical" needs the whole kernel: approximation=None')
-        n_features = self.n_features or min(len(X), 2000)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        if self.approximation == "fastfood":
-            self.map_ = fastfood_map(X, self.kernel, self.sigma_ or 1.0, n_features, seed)
-        else:
-            self.landmarks_, self.whitener_ = nystroem_map(
-                X, self.kernel, self.sigma_, self.kernel_params, n_features, seed
-            )
-
-        def features(part: np.ndarray) -> np.ndarray:
-            return map_features(part, self._map(), self.kernel, self.sigma_, self.kernel_params)
-
-        linear = self._linear(n_components)
-        rows = max(1, BATCH_BYTES // (8 * max(X.shape[1], n_features)))
-        if len(X) <= max(n_features, rows):
-            linear.fit(features(X), groups)
-        else:
-            linear.fit_statistics(
-                GroupStatistics.from_batches(
-                    (features(X[start : start + rows]), groups[start : start + rows])
-                    for start in range(0, len(X), rows)
-                )
-            )
-        self._keep_linear(linear)
-        return self
-
-    def _choose(self, X: np.ndarray, groups: np.ndarray) -> tuple[float | None, int | None]:
-        """Resolve ``"auto"`` without labels: sigma, and the number of components."""
-        auto = self.n_components == "auto"
-        n_components = None if auto else cast(int | None, self.n_components)
-        if self.kernel != "rbf" and self.n_components != "auto":
-            return None, n_components
-        _, counts = np.unique(groups[groups != NO_GROUP], return_counts=True)
-        few = np.count_nonzero(counts >= 2) < MIN_GROUPS
-        wanted = self.sigma
-        if wanted == "median" or (wanted == "auto" and few):
-            wanted = median_distance(X, self.random_state)
-        if self.n_components != "auto" and wanted != "auto":
-            return float(wanted), n_components
-        return self._choose_by_groups(X, groups, wanted)
-
-    def _choose_by_groups(
-        self, X: np.ndarray, groups: np.ndarray, wanted: float | str
-    ) -> tuple[float | None, int | None]:
-        rng = check_random_state(self.random_state)
-        rows = sample_groups(groups, rng)
-        groups = groups[rows]
-        if self.kernel == "rbf":
-            values = euclidean_distances(np.asarray(X[rows], dtype=np.float64), squared=True)
-        elif self.kernel == "precomputed":
-            values = np.asarray(X[np.ix_(rows, rows)], dtype=np.float64)
-        else:
-            points = np.asarray(X[rows], dtype=np.float64)
-            values = compute_kernel(points, points, self.kernel, None, self.kernel_params)
-        smallest = int(len(rows) * 0.6) - len(np.unique(groups))
-        auto = self.n_components == "auto"
-        grid: list[Any] = dimension_grid(max(1, smallest)) if auto else [self.n_components]
-
-        def project(sigma: float, learn: np.ndarray, held_out: np.ndarray) -> list[np.ndarray]:
-            # A fixed kernel goes through the same search with one width.
-            K = gaussian(values.copy(), sigma) if self.kernel == "rbf" else values
-            inner, outer = K[np.ix_(learn, learn)], K[np.ix_(held_out, learn)]
-            found = self._solve_grid(inner, groups[learn], grid)
-            return [(outer - s.mean) @ s.coefficients for s in found]
-
-        widths = None if wanted == "auto" and self.kernel == "rbf" else [float(wanted or 1)]
-        sigma, variant = choose_sigma(values, groups, project, candidates=widths, random_state=rng)
-        return (sigma if self.kernel == "rbf" else None), grid[variant]
-
-    def _solve(self, K: np.ndarray, groups: np.ndarray, n_components: Any) -> KernelSolution:
-        raise NotImplementedError
-
-    def _solve_grid(
-        self, K: np.ndarray, groups: np.ndarray, grid: list[Any]
-    ) -> list[KernelSolution]:
-        raise NotImplementedError
-
-    def _linear(self, n_components: Any) -> LinearModel:
-        raise NotImplementedError
-
-    def _keep_solution(self, solution: KernelSolution, groups: np.ndarray) -> None:
-        self.mean_ = solution.mean
-        self.components_ = np.ascontiguousarray(solution.coefficients.T)
-
-    def _keep_linear(self, linear: LinearModel) -> None:
-        self.mean_, self.components_ = linear.mean_, linear.components_
-
-    @property
-    def _n_features_out(self) -> int:
-        return int(self.components_.shape[0])
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
-class KernelNullSpaceProjection(_KernelProjection):
+class KernelNullSpaceProjection(KernelProjection):
     """Null-space projection in the feature space of a kernel (kernel NP-PER).
 
     However many points there are, the feature space of a Gaussian kernel has more dimensions, so
@@ -301,7 +97,7 @@ class KernelNullSpaceProjection(_KernelProjection):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_KernelProjection._parameter_constraints,
+        **KernelProjection._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left"), None],
         "fallback": [StrOptions({"relevant-components"}), None],
     }
@@ -364,7 +160,7 @@ class KernelNullSpaceProjection(_KernelProjection):
         self.rank_total_, self.rank_within_ = linear.rank_total_, linear.rank_within_
 
 
-class KernelRelevantComponents(_KernelProjection):
+class KernelRelevantComponents(KernelProjection):
     """Relevant component analysis in the feature space of a kernel (kernel RCA).
 
     Parameters
@@ -401,7 +197,7 @@ class KernelRelevantComponents(_KernelProjection):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **_KernelProjection._parameter_constraints,
+        **KernelProjection._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
     }
 
