@@ -19,8 +19,9 @@ __all__ = [
     "person_losses",
 ]
 
-# A held-out part is thinned to so many pictures: 500 make 125,000 pairs, more than enough.
-_MOST_PICTURES = 500
+# In a held-out part: pictures of a person that are paired with each other, and impostor pairs.
+_MOST_PICTURES = 6
+_MOST_IMPOSTORS = 60_000
 
 
 @dataclass(frozen=True)
@@ -50,29 +51,28 @@ def hold_out_people(
 
 
 def pair_people(rows: np.ndarray, people: np.ndarray, rng: np.random.RandomState) -> HeldOutPairs:
-    """All pairs of the given rows; very many are thinned, so that genuine pairs remain.
-
-    Thinned to some pictures of each of some people, those with several pictures first.
-    """
-    if len(rows) > _MOST_PICTURES:
-        rows = np.sort(_thin_pictures(rng.permutation(rows), people, rng))
-    first, second = np.triu_indices(len(rows), k=1)
-    pairs = np.column_stack([rows[first], rows[second]])
+    """Pairs of the given rows: of each person all, or a draw of many; of two people likewise."""
+    n = len(rows)
+    shuffled = rng.permutation(rows)
+    order = shuffled[np.argsort(people[shuffled], kind="stable")]
+    _, starts, counts = np.unique(people[order], return_index=True, return_counts=True)
+    genuine = []
+    for start, count in zip(starts, counts, strict=True):
+        first, second = np.triu_indices(min(count, _MOST_PICTURES), k=1)
+        mine = order[start : start + count]
+        genuine.append(np.column_stack([mine[first], mine[second]]))
+    if n * (n - 1) // 2 <= _MOST_IMPOSTORS:
+        first, second = np.triu_indices(n, k=1)
+    else:
+        drawn = np.unique(rng.randint(0, n * n, size=2 * _MOST_IMPOSTORS, dtype=np.int64))
+        first, second = np.divmod(rng.permutation(drawn), n)
+        keep = first < second
+        first, second = first[keep], second[keep]
+    impostor = np.column_stack([rows[first], rows[second]])
+    impostor = impostor[people[impostor[:, 0]] != people[impostor[:, 1]]]
+    pairs = np.concatenate([*genuine, impostor])
     who = people[pairs]
     return HeldOutPairs(pairs, who[:, 0] == who[:, 1], who)
-
-
-def _thin_pictures(rows: np.ndarray, people: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
-    """At most so many of the rows (n,), a few of each person."""
-    _, inverse, counts = np.unique(people[rows], return_inverse=True, return_counts=True)
-    order = np.argsort(inverse, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-    several = max(int(np.count_nonzero(counts >= 2)), 1)
-    each = max(4, -(-_MOST_PICTURES // several))
-    drawn = rng.permutation(len(counts))
-    drawn = drawn[np.argsort(counts[drawn] < 2, kind="stable")]
-    chosen = [order[starts[p] : starts[p] + min(counts[p], each)] for p in drawn]
-    return rows[np.concatenate(chosen)[:_MOST_PICTURES]]
 
 
 def person_losses(scores: np.ndarray, pairs: HeldOutPairs, *, calibrate: bool) -> np.ndarray:
