@@ -135,7 +135,7 @@ class FaceHallucinator(BaseEstimator):
         self,
         method: str = "blend",
         *,
-        n_components: int = 200,
+        n_components: int = 100,
         n_atoms: int = 1000,
         n_nonzero: int = 10,
         max_iter: int = 10,
