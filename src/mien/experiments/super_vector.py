@@ -284,10 +284,11 @@ def _summarise(key: str, data: PairedSet, result: dict[str, Any]) -> dict[str, A
     reference = result["accuracy"][_REFERENCE]
     rows = []
     for name, values in result["accuracy"].items():
+        mean, low, high = corrected_interval(values, share)
         row = {
             "method": name,
             "dimensions": result["dimensions"][name],
-            "accuracy": corrected_interval(values, share),
+            "accuracy": (mean, max(low, 0.0), min(high, 1.0)),
         }
         if name != _REFERENCE:
             row["Z + G less this"] = corrected_interval(reference - values, share)
@@ -327,7 +328,7 @@ def report_super_vector(result: dict[str, Any], *, figures: bool = True) -> Repo
                     row["accuracy"][0],
                     (
                         row["accuracy"][0] - row["accuracy"][1],
-                        min(row["accuracy"][2], 1.0) - row["accuracy"][0],
+                        row["accuracy"][2] - row["accuracy"][0],
                     ),
                 )
                 for row in found["rows"]
