@@ -49,10 +49,15 @@ def test_losses_of_people_are_cllr_by_person():
 
 def test_in_doubt_the_default_stays():
     rng = np.random.default_rng(0)
-    noise = rng.standard_normal((5, 40))
-    chosen, mean, error = choose_strength(noise, default=2)
-    assert chosen in (1, 2, 3) or mean[2] - mean.min() > error[2]
-    clear = noise * 0.01 + np.array([0.0, 1, 2, 3, 4])[:, None]
+    clear = 0.01 * rng.standard_normal((5, 40)) + np.array([0.0, 1, 2, 3, 4])[:, None]
     assert choose_strength(clear, default=4)[0] == 0
-    equal = np.zeros((5, 40))
-    assert choose_strength(equal, default=3)[0] == 3
+    assert choose_strength(np.zeros((5, 40)), default=3)[0] == 3
+    one_odd_person = np.zeros((5, 10))
+    one_odd_person[:, 4] = [4, 3, 2, 1, 0]  # only this one would gain
+    assert choose_strength(one_odd_person, default=1)[0] == 1
+    told_apart = 1e-3 + np.zeros((5, 10)) + np.array([4e-4, 3e-4, 2e-4, 1e-4, 0])[:, None]
+    assert choose_strength(told_apart, default=0)[0] == 0  # steady, and next to nothing
+    chosen, mean, error = choose_strength(clear, default=0)
+    assert chosen == 0
+    np.testing.assert_allclose(mean, clear.mean(axis=1))
+    assert error.shape == (5,)

@@ -22,6 +22,9 @@ __all__ = [
 # In a held-out part: pictures of a person that are paired with each other, and impostor pairs.
 _MOST_PICTURES = 6
 _MOST_IMPOSTORS = 60_000
+# Of few people who are all told apart the losses hardly differ, and their spread says nothing: a
+# difference that one more person could undo with so many bits is none.
+_LEAST_BITS = 0.2
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ def _mean_by(groups: np.ndarray, values: np.ndarray, n_groups: int) -> np.ndarra
 
 
 def choose_strength(
-    losses: np.ndarray, default: int, n_errors: float = 1.0
+    losses: np.ndarray, default: int, n_errors: float = 1.64
 ) -> tuple[int, np.ndarray, np.ndarray]:
     """The candidate nearest to the default that is not clearly worse than the best.
 
@@ -115,7 +118,8 @@ def choose_strength(
     default : int
         The candidate that is kept in doubt.
     n_errors : float
-        "Clearly" is by more than so many standard errors of the paired difference over people.
+        "Clearly" is by more than so many standard errors of the paired difference over people,
+        to which a fifth of a bit of one person is added.
 
     Returns
     -------
@@ -125,7 +129,9 @@ def choose_strength(
     mean = losses.mean(axis=1)
     best = int(np.argmin(mean))
     difference = losses - losses[best]
-    error = difference.std(axis=1, ddof=1) / np.sqrt(losses.shape[1])
+    n_people = losses.shape[1]
+    spread = difference.std(axis=1, ddof=1) / np.sqrt(n_people)
+    error = np.hypot(spread, _LEAST_BITS / n_people)
     good = np.flatnonzero(mean - mean[best] <= n_errors * error)
     chosen = int(good[np.argmin(np.abs(good - default))])
     return chosen, mean, error
