@@ -76,8 +76,8 @@ class TransferJointBayesian(JointBayesian):
         The paper's lambda: each covariance is ``w`` source + ``1 − w`` target with
         ``w = strength/(1 + strength)``. 0 forgets the source, a large one keeps it. "auto" tries
         candidates on held-out people and takes, of those whose Cllr is not clearly above the
-        best (1.64 standard errors), the one nearest to the default: a source that weighs as much as twice as many
-        people as it has directions. With fewer than eight people the default stays.
+        best (1.64 standard errors), the one nearest to the default: a source that weighs as much
+        as twice as many people as it has directions. Below eight people the default stays.
     weighting : {"fading", "constant"}, default="fading"
         "constant" is the paper's: `strength` is lambda, and `w` does not depend on how much target
         data there are. With "fading" `strength` counts people: the source weighs as much as that
