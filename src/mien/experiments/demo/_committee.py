@@ -68,7 +68,7 @@ def show_committee(data: DemoData, report: Report) -> None:
         f"{len(strangers)} pictures of strangers are called unknown."
     )
     data.add_result(
-        "committee of 20 (random-sampling LDA), 4 pictures a person",
+        "committee of 20, 4 pictures a person",
         "named rightly",
         _rate(right["committee of 20, sum"], y[test]),
     )

@@ -43,7 +43,7 @@ def complete_faces(data: DemoData, report: Report) -> None:
         value = (score["value"], score["low"], score["high"])
         rows.append({"method": name, "PSNR of hidden pixels, dB": value})
         columns.append(result.faces[chosen])
-    data.add_result("Completion of faces (ridge)", "PSNR of hidden pixels, dB", value)
+    data.add_result("completed faces, ridge", "hidden PSNR, dB", value)
     report.text(
         "Only the top 13 of 32 rows are seen; what lies below is a guess from other people's "
         "faces. The dictionaries are those of the paper, ridge regression the honest baseline."

@@ -70,7 +70,7 @@ def show_verification(data: DemoData, report: Report) -> None:
         )
         curves[name] = roc(scores[same], scores[~same], drop_intermediate=True)
     data.add_result(
-        f"transfer to a second camera, {_ADAPT_PEOPLE} people",
+        f"second camera, {_ADAPT_PEOPLE} people to adapt",
         "VR at FAR 1 %",
         rows[2]["VR at FAR 1 %"],
     )
