@@ -160,7 +160,7 @@ class GridLBP(_PictureTransformer):
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Histograms (n, n_features_out_) of pictures X (n, h, w)."""
+        """Histograms (n, n_features_out) of pictures X (n, h, w)."""
         check_is_fitted(self, "image_shape_")
         X = check_images("X", X, colour=False)
         if X.shape[1:] != self.image_shape_:
@@ -251,7 +251,7 @@ class LandmarkLBP(_PictureTransformer):
         return self
 
     def transform(self, X: Any, *, landmarks: Any) -> np.ndarray:
-        """Histograms (n, n_features_out_) of pictures X (n, h, w) with landmarks (n, k, 2)."""
+        """Histograms (n, n_features_out) of pictures X (n, h, w) with landmarks (n, k, 2)."""
         check_is_fitted(self, "n_landmarks_")
         X, landmarks = self._check(X, landmarks)
         if landmarks.shape[1] != self.n_landmarks_:

@@ -41,7 +41,7 @@ class Fastfood(RandomFourierFeatures):
     sigma : float, "median" or "invertible"
         Width of the kernel exp(−‖y − y′‖² / (2σ²)). "median" is the median distance of two
         training vectors; "invertible" is 2 (pair) or 3 (sine) times the longest of them, so that
-        :meth:`inverse_transform` is exact.
+        ``inverse_transform`` is exact.
     features : {"sincos", "sin", "cos"}
         The pair stands for the kernel; one of them alone does not (Notes).
     random_state : int, RandomState or None
@@ -73,8 +73,8 @@ class Fastfood(RandomFourierFeatures):
     above that of as many independent Gaussian rows.
 
     One block of V is badly conditioned (10³ to 10⁴), two about 10, five about 4: for the way
-    back take an expansion of 2 or more. The condition for exactness is |V y| < π (≤ π/2 for the
-    sine), not the |y| ≤ π/2 of the paper.
+    back take an expansion of 2 or more. The condition for exactness is ``|V y| < π`` (≤ π/2 for the
+    sine), not the ``|y| ≤ π/2`` of the paper.
 
     References
     ----------

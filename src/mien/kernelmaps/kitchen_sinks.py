@@ -21,7 +21,7 @@ class RandomKitchenSinks(RandomFourierFeatures):
     sigma : float, "median" or "invertible"
         Width of the kernel exp(−‖y − y′‖² / (2σ²)). "median" is the median distance of two
         training vectors; "invertible" is 2 (pair) or 3 (sine) times the longest of them, so that
-        :meth:`inverse_transform` is exact.
+        ``inverse_transform`` is exact.
     features : {"sincos", "sin", "cos"}
         The pair stands for the kernel; one of them alone does not (Notes).
     random_state : int, RandomState or None
@@ -29,7 +29,7 @@ class RandomKitchenSinks(RandomFourierFeatures):
 
     Attributes
     ----------
-    frequencies_ : (n_frequencies_, d)
+    frequencies_ : (n_frequencies, d)
         Drawn from N(0, 1); V is this divided by ``sigma_``.
     sigma_ : float
         The width in use.

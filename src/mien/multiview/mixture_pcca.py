@@ -82,7 +82,7 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
         W of the concatenated views.
     noise_ : (K, D), or a tuple of (K, d_v, d_v) for each view
         Variances, or covariances, of the noise.
-    bound_ : (n_iter_,)
+    bound_ : (n_iter,)
         Mean log-likelihood of a sample at each iteration; it never falls.
     n_iter_ : int
         Iterations of the start that was kept.

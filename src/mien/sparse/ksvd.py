@@ -89,7 +89,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ----------
     components_ : (n_atoms, d)
         The dictionary, one atom a row, of length one unless ``shrinkage`` is set.
-    objective_ : (n_iter_,)
+    objective_ : (n_iter,)
         Mean squared residual after each round.
     n_iter_ : int
         Rounds done.

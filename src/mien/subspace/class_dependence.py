@@ -53,7 +53,7 @@ class ClassDependenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     classes_ : (n_classes,)
     filters_ : (n_training_samples, n_classes)
         Coefficients of the training samples.
-    points_ : (n_training_samples, n_features_in_)
+    points_ : (n_training_samples, n_features)
     sigma_ : float or None
 
     Notes

@@ -67,7 +67,7 @@ class KernelNullSpaceProjection(KernelProjection):
     components_ : (n_components, n_training_samples or n_features)
         Coefficients of the training points, or directions among the features.
     mean_ : (n_training_samples or n_features,)
-    points_ : (n_training_samples, n_features_in_)
+    points_ : (n_training_samples, n_features)
         Kept where the kernel must be computed with them.
     rank_total_, rank_within_ : int
         Of S_t and S_g in feature space.
@@ -177,7 +177,7 @@ class KernelRelevantComponents(KernelProjection):
         The width in use.
     components_ : (n_components, n_training_samples or n_features)
     mean_ : (n_training_samples or n_features,)
-    points_ : (n_training_samples, n_features_in_)
+    points_ : (n_training_samples, n_features)
     n_components_ : int
 
     Notes

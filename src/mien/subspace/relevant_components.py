@@ -137,7 +137,7 @@ class RelevantComponents(GroupProjection):
     Attributes
     ----------
     mean_ : (n_features,)
-    components_ : (n_components_, n_features)
+    components_ : (n_components, n_features)
         The within-group covariance becomes the identity.
     n_components_ : int
         Directions kept: may be fewer than asked for where some of them do not vary inside groups.

@@ -122,7 +122,7 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
     truncation_error_ : tuple of float
         Root mean square error, in nats, that the directions left out make in the log ratio of a
         genuine and of an impostor pair, under the model.
-    objective_ : (n_iter_,)
+    objective_ : (n_iter,)
         Penalised marginal log-likelihood before each iteration (exact, never falls), or eq. 11
         of the paper (approximate, never rises).
     n_iter_ : int
