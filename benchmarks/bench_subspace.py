@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from benchmarks.measure import Row, peak_memory, seconds
+from benchmarks.measure import Row, metric_learn_rca, peak_memory, seconds
 from mien.subspace import (
     ConstrainedClustering,
     Eigenfaces,
@@ -29,25 +28,6 @@ def _grouped(n: int, d: int, size: int, seed: int = 0) -> tuple[np.ndarray, np.n
     X = rng.standard_normal((n, d))
     X += 2 * rng.standard_normal((groups[-1] + 1, d))[groups]
     return X, groups
-
-
-def _metric_learn_rca() -> Any:
-    """metric-learn's RCA; its last release calls scikit-learn by a keyword with another name."""
-    try:
-        package = importlib.import_module("metric_learn")
-    except ImportError:
-        return None
-    util = importlib.import_module("metric_learn._util")
-    for name in ("check_array", "check_X_y"):
-        check = getattr(util, name)
-
-        def renamed(*args: Any, check: Any = check, **kwargs: Any) -> Any:
-            if "force_all_finite" in kwargs:
-                kwargs["ensure_all_finite"] = kwargs.pop("force_all_finite")
-            return check(*args, **kwargs)
-
-        setattr(util, name, renamed)
-    return package.RCA
 
 
 def rows() -> Iterator[Row]:
@@ -100,7 +80,7 @@ def _singular_rows() -> Iterator[Row]:
     null = seconds(lambda: NullSpaceProjection().fit(X, groups), 1)
     yield Row(job, "mien, NullSpaceProjection", null, null / ours, "mien's RCA", "199 directions")
     yield Row(job, "mien, RelevantComponents", ours, 1.0, "", note)
-    RCA = _metric_learn_rca()
+    RCA = metric_learn_rca()
     if RCA is None:
         return
     with warnings.catch_warnings():
@@ -131,7 +111,7 @@ def _whitening_error(components: np.ndarray, X: np.ndarray, groups: np.ndarray) 
 
 
 def _rca_rows() -> Iterator[Row]:
-    RCA = _metric_learn_rca()
+    RCA = metric_learn_rca()
     first: dict[str, float] = {}
     for n in (10_000, 100_000):
         X, groups = _grouped(n, 500, 5)

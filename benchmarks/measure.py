@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import multiprocessing
 import os
 import platform
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Row", "machine", "peak_memory", "print_rows", "seconds"]
+__all__ = ["Row", "machine", "metric_learn_rca", "peak_memory", "print_rows", "seconds"]
 
 
 @dataclass(frozen=True)
@@ -74,3 +75,22 @@ def print_rows(title: str, rows: Iterable[Row]) -> None:
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
         note = ", ".join(part for part in (row.against, row.note) if part)
         print(f"  {row.job:<46} {row.who:<30} {row.seconds:>10.4g} {ratio:>8}  {note}", flush=True)
+
+
+def metric_learn_rca() -> Any:
+    """metric-learn's RCA; its last release calls scikit-learn by a keyword with another name."""
+    try:
+        package = importlib.import_module("metric_learn")
+    except ImportError:
+        return None
+    util = importlib.import_module("metric_learn._util")
+    for name in ("check_array", "check_X_y"):
+        check = getattr(util, name)
+
+        def renamed(*args: Any, check: Any = check, **kwargs: Any) -> Any:
+            if "force_all_finite" in kwargs:
+                kwargs["ensure_all_finite"] = kwargs.pop("force_all_finite")
+            return check(*args, **kwargs)
+
+        setattr(util, name, renamed)
+    return package.RCA
