@@ -41,6 +41,7 @@ REGISTRY: dict[str, str] = {
     "mien.NearestNeighbourIdentifier": "mien.subspace:NearestNeighbourIdentifier",
     "mien.NullSpaceLDA": "mien.subspace:NullSpaceLDA",
     "mien.NullSpaceProjection": "mien.subspace:NullSpaceProjection",
+    "mien.OpenSetVerifier": "mien.verification:OpenSetVerifier",
     "mien.PCACompleter": "mien.reconstruction.linear:PCACompleter",
     "mien.PairedDescriptors": "mien.features:PairedDescriptors",
     "mien.PixelFeatures": "mien.features:PixelFeatures",

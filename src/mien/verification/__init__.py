@@ -2,6 +2,7 @@
 
 from mien.verification.calibrated import CalibratedVerifier
 from mien.verification.joint_bayesian import JointBayesian
+from mien.verification.open_set import OpenSetVerifier
 from mien.verification.scoring import ScoreBlock
 from mien.verification.statistics import JointBayesianStatistics
 from mien.verification.transfer import TransferJointBayesian
@@ -10,6 +11,7 @@ __all__ = [
     "CalibratedVerifier",
     "JointBayesian",
     "JointBayesianStatistics",
+    "OpenSetVerifier",
     "ScoreBlock",
     "TransferJointBayesian",
 ]
