@@ -2,12 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
+import hashlib
+import os
+import queue
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence, Sized
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Protocol
 
+import numpy as np
+
+from mien._core.progress import track
+from mien.errors import DataError, ImageError, InputError, MienError, MissingDataError
+from mien.faces._journal import Journal, stamp
+from mien.faces.align import align_face
 from mien.faces.engines import FaceEngine, check_picture, load_engine
-from mien.faces.face import FoundFace
+from mien.faces.face import FoundFace, PictureResult
+from mien.faces.images import decode_image, open_picture
 
-__all__ = ["analyse_image"]
+__all__ = ["analyse_image", "analyse_pictures", "find_pictures"]
+
+_LITTER = {"thumbs.db", "desktop.ini"}
+_SUFFIXES = {".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".bmp", ".tif", ".tiff", ".pgm"}
+_SUFFIXES |= {".ppm", ".pnm", ".gif", ".mpo"}
+_MOST_BYTES = 256 * 2**20
+_AHEAD = 4
 
 
 def analyse_image(
@@ -38,4 +60,223 @@ def analyse_image(
     image = check_picture(image)
     if isinstance(engine, str):
         engine = load_engine(engine)
-    return [FoundFace(face, engine.embed(image, face)) for face in engine.detect(image)[:max_faces]]
+    found = []
+    for face in engine.detect(image)[:max_faces]:
+        crop = align_face(image, face) if keep_crops else None
+        found.append(FoundFace(face, engine.embed(image, face), None, crop))
+    return found
+
+
+def find_pictures(path: str | os.PathLike[str]) -> list[Path]:
+    """List the pictures of a folder and of the folders in it, in a fixed order.
+
+    Parameters
+    ----------
+    path : path
+        A folder, or a single file, which is taken whatever its name.
+
+    Returns
+    -------
+    list of Path
+        Files with the suffix of a picture, sorted; hidden files and folders are left out, and a
+        link that leads back is not followed.
+    """
+    root = Path(path)
+    if root.is_file():
+        return [root]
+    if not root.is_dir():
+        raise MissingDataError(f"{str(root)!r} is not there")
+    return _pictures_below(root, frozenset())
+
+
+def _pictures_below(folder: Path, seen: frozenset[tuple[int, int]]) -> list[Path]:
+    try:
+        here = folder.stat()
+        entries = sorted(folder.iterdir(), key=lambda entry: entry.name)
+    except OSError as error:
+        raise DataError(f"the folder {str(folder)!r} cannot be read: {error}") from error
+    identity = (here.st_dev, here.st_ino)
+    if identity in seen:
+        return []
+    found: list[Path] = []
+    for entry in entries:
+        if entry.name.startswith(".") or entry.name.lower() in _LITTER:
+            continue
+        if entry.is_dir():
+            found.extend(_pictures_below(entry, seen | {identity}))
+        elif entry.suffix.lower() in _SUFFIXES:
+            found.append(entry)
+    return found
+
+
+def analyse_pictures(
+    paths: Iterable[str | os.PathLike[str]],
+    engine: str = "sface",
+    *,
+    n_jobs: int = 2,
+    journal: str | os.PathLike[str] | None = None,
+    keep_crops: bool = False,
+    max_faces: int | None = None,
+) -> Iterator[PictureResult]:
+    """Analyse any number of picture files, one result after the other.
+
+    Parameters
+    ----------
+    paths : iterable of path
+        In the order of the results; may be a generator.
+    engine : {"sface", "dlib"}
+        See `load_engine`.
+    n_jobs : int
+        Pictures that are worked on at the same time, each with an engine of its own.
+    journal : path or None
+        Results are also appended to this file, and those that it holds already are not computed
+        again: name the same file to go on after an interruption. It holds templates, so only its
+        owner may read it; remove it when you are done.
+    keep_crops : bool
+        Also give the aligned faces. They are not written to the journal.
+    max_faces : int or None
+        Only so many of a picture, the largest first.
+
+    Yields
+    ------
+    PictureResult
+        One for each path, in order, whatever ``n_jobs``. A file that cannot be used gives a result
+        with ``error`` and never an exception.
+
+    Notes
+    -----
+    Memory does not grow with the number of files: at most ``4 n_jobs`` results wait. The progress
+    goes to `mien._core.progress`. dlib's network lets only one thread of a process run, so that
+    engine gets ``n_jobs`` processes.
+
+    Examples
+    --------
+    >>> from mien.faces import analyse_pictures
+    >>> for result in analyse_pictures(["nobody.jpg"], n_jobs=1):
+    ...     print(result.error)
+    'nobody.jpg' is not there
+    """
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1:
+        raise InputError(f"n_jobs must be an integer of at least 1; got {n_jobs!r}")
+    if max_faces is not None and max_faces < 1:
+        raise InputError(f"max_faces must be at least 1 or None; got {max_faces!r}")
+    if isinstance(paths, (str, os.PathLike)):
+        raise InputError("paths must be several: find_pictures(path) lists those of a folder")
+    first = load_engine(engine)  # what is missing is said before any work
+    total = len(paths) if isinstance(paths, Sized) else None
+    asked = {"features": first.features, "max_faces": max_faces}
+    workers: list[Worker] = [_Thread(first, max_faces)]
+    workers += [_Thread(load_engine(engine), max_faces) for _ in range(n_jobs - 1)]
+    results = _stream(map(Path, paths), workers, journal, asked, keep_crops)
+    return track(results, "finding faces", total)
+
+
+class Worker(Protocol):
+    """What turns one file into one result."""
+
+    def analyse(self, path: Path, keep_crops: bool) -> PictureResult:
+        """Analyse a file; every failure is in the result."""
+
+    def close(self) -> None:
+        """Give back what it holds."""
+
+
+class _Thread:
+    """A worker in this process, with an engine of its own."""
+
+    def __init__(self, engine: FaceEngine, max_faces: int | None) -> None:
+        self._engine = engine
+        self._max_faces = max_faces
+
+    def analyse(self, path: Path, keep_crops: bool) -> PictureResult:
+        return analyse_file(path, self._engine, keep_crops, self._max_faces)
+
+    def close(self) -> None:
+        pass
+
+
+def analyse_file(
+    path: Path, engine: FaceEngine, keep_crops: bool, max_faces: int | None
+) -> PictureResult:
+    """Analyse one file; every failure is in the result."""
+    digest, size = "", (0, 0)
+    try:
+        data = _read(path)
+        digest = hashlib.sha256(data).hexdigest()
+        image = decode_image(data, repr(str(path)), colour=True)
+        del data
+        size = (image.shape[0], image.shape[1])
+        found = analyse_image(image, engine, keep_crops=keep_crops, max_faces=max_faces)
+    except MienError as error:
+        return PictureResult(path, digest, size, [], str(error))
+    except Exception as error:  # a folder of ten thousand goes on, and says which one it was
+        reason = f"{str(path)!r} cannot be analysed: {type(error).__name__}: {error}"
+        return PictureResult(path, digest, size, [], reason)
+    return PictureResult(path, digest, size, found)
+
+
+def _read(path: Path) -> bytes:
+    """The bytes of a file of a sane size; digest and pixels come from the same ones."""
+    with open_picture(path) as file:
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        raise ImageError(f"{str(path)!r} is larger than {_MOST_BYTES:,} bytes")
+    return data
+
+
+def _stream(
+    paths: Iterator[Path],
+    workers: Sequence[Worker],
+    journal: str | os.PathLike[str] | None,
+    asked: dict[str, Any],
+    keep_crops: bool,
+) -> Iterator[PictureResult]:
+    """Results in the order of the paths, with a bounded number of them ahead."""
+    free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
+    for worker in workers:
+        free.put(worker)
+
+    def run(path: Path) -> tuple[PictureResult, str | None]:
+        worker = free.get()
+        try:
+            before = stamp(path)
+            return worker.analyse(path, keep_crops), before
+        finally:
+            free.put(worker)
+
+    with ExitStack() as stack:
+        for worker in workers:
+            stack.callback(worker.close)
+        book = None if journal is None else stack.enter_context(Journal(journal, asked))
+        pool = ThreadPoolExecutor(len(workers), thread_name_prefix="mien-faces")
+        stack.callback(pool.shutdown, wait=True, cancel_futures=True)
+        waiting: deque[PictureResult | Future[tuple[PictureResult, str | None]]] = deque()
+        while True:
+            while len(waiting) < _AHEAD * len(workers):
+                path = next(paths, None)
+                if path is None:
+                    break
+                known = None if book is None else book.find(path)
+                waiting.append(pool.submit(run, path) if known is None else known)
+            if not waiting:
+                return
+            ready = waiting.popleft()
+            if isinstance(ready, PictureResult):
+                yield _with_crops(ready) if keep_crops else ready
+                continue
+            result, before = ready.result()
+            if book is not None:
+                book.add(result, before)
+            yield result
+
+
+def _with_crops(result: PictureResult) -> PictureResult:
+    """Cut the faces of a result out again: a journal holds no pictures."""
+    if not result.faces:
+        return result
+    try:
+        image = decode_image(_read(result.path), repr(str(result.path)), colour=True)
+    except MienError as error:
+        return replace(result, faces=[], error=str(error))
+    faces = [replace(found, crop=align_face(image, found.face)) for found in result.faces]
+    return replace(result, faces=faces)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from mien.errors import InputError
 if TYPE_CHECKING:
     from mien.faces.quality import FaceQuality
 
-__all__ = ["Face", "FoundFace"]
+__all__ = ["Face", "FoundFace", "PictureResult"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,3 +95,33 @@ class FoundFace:
     vector: np.ndarray
     quality: FaceQuality | None = None
     crop: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class PictureResult:
+    """What a picture file gave.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    digest : str
+        SHA-256 of its bytes; ``""`` where it could not be read.
+    size : (height, width)
+        Of the upright picture; (0, 0) where it could not be decoded.
+    faces : list of FoundFace
+        The largest first; empty where none was found.
+    error : str or None
+        Why the picture could not be used. A picture without a face is no error.
+    """
+
+    path: Path
+    digest: str
+    size: tuple[int, int]
+    faces: list[FoundFace]
+    error: str | None = None
+
+    @property
+    def acquired(self) -> bool:
+        """Whether there is a face; the others are failures to acquire."""
+        return bool(self.faces)
