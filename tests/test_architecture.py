@@ -14,6 +14,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "mien"
 
 LEARNERS = {"verification", "committee", "subspace", "kernelmaps", "sparse", "multiview"}
 BELOW = LEARNERS | {"_core", "errors", "files", "evaluation", "features", "faces", "datasets"}
+BELOW |= {"gallery"}
 # room -> the rooms that it may import beside itself and errors
 ALLOWED: dict[str, set[str]] = {
     "errors": set(),
@@ -30,17 +31,20 @@ ALLOWED: dict[str, set[str]] = {
     "features": {"_core"},
     "faces": {"_core", "features"},
     "datasets": {"_core", "faces"},
+    "gallery": {"_core", "verification", "files"},
     "experiments": BELOW | {"reconstruction"},
     "cli": BELOW | {"reconstruction", "experiments"},
 }
 # package -> the only places that may import it
 HOMES = {
+    "cryptography": ("gallery/_sealing.py",),
     "cv2": ("faces/", "features/_flow.py"),
     "dlib": ("faces/_dlib.py",),
     "numba": ("*/_*_numba.py",),
     "matplotlib": ("evaluation/plots.py",),
     "typer": ("cli/",),
     "PIL": ("faces/", "evaluation/report.py"),
+    "usearch": ("gallery/_approximate.py",),
 }
 
 

@@ -11,6 +11,11 @@
         ├── ModelFileError (ValueError)    a model file that cannot be trusted or read
         │   ├── ModelFormatError       not ours, or of a format or class that we do not know
         │   └── ModelDamagedError      ours, but truncated, altered or inconsistent
+        ├── GalleryError (ValueError)  a gallery that cannot be used as asked
+        │   ├── GalleryFormatError     not a gallery, or of a newer format
+        │   ├── GalleryDamagedError    a gallery, but truncated, altered or inconsistent
+        │   ├── GalleryKeyError        no key, the wrong key, or a key for none
+        │   └── GalleryBusyError       another process holds it
         ├── NotEnoughDataError (ValueError)   the data are too few for the promise asked for
         └── MissingDependencyError (ImportError)   an extra is not installed
 
@@ -26,6 +31,11 @@ from __future__ import annotations
 
 __all__ = [
     "DataError",
+    "GalleryBusyError",
+    "GalleryDamagedError",
+    "GalleryError",
+    "GalleryFormatError",
+    "GalleryKeyError",
     "ImageError",
     "InputError",
     "MienError",
@@ -71,6 +81,26 @@ class ModelFormatError(ModelFileError):
 
 class ModelDamagedError(ModelFileError):
     """A model file of ours that is truncated, altered or inconsistent."""
+
+
+class GalleryError(MienError, ValueError):
+    """A gallery that cannot be used as asked."""
+
+
+class GalleryFormatError(GalleryError):
+    """A file that is not a gallery, or one of a format that we do not know."""
+
+
+class GalleryDamagedError(GalleryError):
+    """A gallery that is truncated, altered or inconsistent."""
+
+
+class GalleryKeyError(GalleryError):
+    """A gallery that was opened without its key, with another, or with one that it has not."""
+
+
+class GalleryBusyError(GalleryError):
+    """A gallery that another process holds for longer than was waited."""
 
 
 class NotEnoughDataError(MienError, ValueError):

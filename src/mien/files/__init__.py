@@ -10,6 +10,7 @@ file: structure, sizes and digest are checked first, then classes are looked up 
 from __future__ import annotations
 
 import json
+import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from mien.files._decode import Decoder
 from mien.files._encode import Encoder
 from mien.files.registry import REGISTRY
 
-__all__ = ["FORMAT", "REGISTRY", "describe", "load", "save"]
+__all__ = ["FORMAT", "REGISTRY", "describe", "load", "load_bytes", "save", "save_bytes"]
 
 FORMAT = 1
 
@@ -108,6 +109,33 @@ def load(path: str | Path, *, max_bytes: int = 16 * 2**30) -> Any:
     if decoder.foreign:
         _warn_of_versions(source, document.get("versions"))
     return model
+
+
+def save_bytes(model: Any) -> bytes:
+    """What :func:`save` would write, for a file that holds more than a model."""
+    with tempfile.TemporaryDirectory(prefix="mien-") as folder:
+        return save(model, Path(folder) / "model.mien").read_bytes()
+
+
+def load_bytes(content: bytes, name: str, *, max_bytes: int = 2**30) -> Any:
+    """Read what :func:`save_bytes` gave, after the same checks as :func:`load`.
+
+    Parameters
+    ----------
+    content : bytes
+        A whole model file.
+    name : str
+        Where it comes from, for errors.
+    max_bytes : int
+        Refuse more.
+    """
+    with tempfile.TemporaryDirectory(prefix="mien-") as folder:
+        path = Path(folder) / "model.mien"
+        path.write_bytes(content)
+        try:
+            return load(path, max_bytes=max_bytes)
+        except (ModelDamagedError, ModelFormatError) as error:
+            raise type(error)(str(error).replace(str(path), name)) from error
 
 
 def describe(path: str | Path, *, max_bytes: int = 16 * 2**30) -> dict[str, Any]:
