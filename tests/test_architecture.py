@@ -32,8 +32,9 @@ ALLOWED: dict[str, set[str]] = {
     "faces": {"_core", "features"},
     "datasets": {"_core", "faces"},
     "gallery": {"_core", "verification", "files"},
-    "experiments": BELOW | {"reconstruction"},
-    "cli": BELOW | {"reconstruction", "experiments"},
+    "recognition": BELOW | {"gallery", "reconstruction"},
+    "experiments": BELOW | {"gallery", "recognition", "reconstruction"},
+    "cli": BELOW | {"gallery", "recognition", "reconstruction", "experiments"},
 }
 # package -> the only places that may import it
 HOMES = {

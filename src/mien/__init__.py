@@ -30,6 +30,7 @@ __all__ = [
     "kernelmaps",
     "load",
     "multiview",
+    "recognition",
     "reconstruction",
     "save",
     "sparse",

@@ -26,6 +26,7 @@ from mien.cli.reproduce_weak_labels import reproduce_weak_labels
 from mien.cli.train_committee import train_committee
 from mien.cli.train_encoder import train_encoder
 from mien.cli.train_hallucinator import train_hallucinator
+from mien.cli.train_source import train_source
 from mien.cli.train_verification import train_verification
 from mien.cli.verify import verify
 from mien.errors import MienError
@@ -50,6 +51,7 @@ app.command()(cluster)
 app.command()(identify)
 app.command()(adapt)
 app.command()(verify)
+train_app.command("source")(train_source)
 train_app.command("verification")(train_verification)
 reproduce_app.command("transfer")(reproduce_transfer)
 train_app.command("committee")(train_committee)

@@ -21,7 +21,7 @@ from mien.experiments._transfer_data import (
 )
 from mien.experiments._transfer_runs import METHODS, Curves, run_domain, run_lfw, summarise_lfw
 
-__all__ = ["FEATURES", "PUBLISHED", "reproduce_transfer"]
+__all__ = ["FEATURES", "PUBLISHED", "report_domain", "reproduce_transfer"]
 
 #: What the LFW site lists (restricted to methods of this family).
 PUBLISHED: list[dict[str, Any]] = [
@@ -90,7 +90,7 @@ def reproduce_transfer(
             continue
         report_progress(f"features of {name}", 0, None)
         curves = run_domain(load_domain(name, data), repetitions, random_state)
-        _report_domain(report, curves)
+        report_domain(report, curves)
     return report
 
 
@@ -118,7 +118,8 @@ def _report_lfw(report: Report, data: Any, features: tuple[str, ...], random_sta
     )
 
 
-def _report_domain(report: Report, curves: Curves) -> None:
+def report_domain(report: Report, curves: Curves) -> None:
+    """Write down the tables and figures of one shift."""
     domain = curves.domain
     sizes = np.asarray(domain.sizes, dtype=float)
     n_repetitions = curves.strengths.shape[1]

@@ -21,6 +21,7 @@ REGISTRY: dict[str, str] = {
     "mien.DictionaryCompleter": "mien.reconstruction.dictionary:DictionaryCompleter",
     "mien.Eigenfaces": "mien.subspace:Eigenfaces",
     "mien.FaceHallucinator": "mien.reconstruction:FaceHallucinator",
+    "mien.FaceVerifier": "mien.recognition:FaceVerifier",
     "mien.Fastfood": "mien.kernelmaps:Fastfood",
     "mien.FastfoodCompleter": "mien.reconstruction.kernel:FastfoodCompleter",
     "mien.FeatureRidgeCompleter": "mien.reconstruction.kernel:FeatureRidgeCompleter",
