@@ -11,7 +11,7 @@ from pathlib import Path
 NAMES = (
     *(
         f"{name}_{kind}"
-        for name in ("yale", "smoothed", "orl", "lfw")
+        for name in ("yale", "smoothed", "crops", "orl", "lfw")
         for kind in ("linear", "kernel")
     ),
     *("dimension", "tracks", "retrieval_3", "retrieval_5", "retrieval_7", "retrieval_10"),

@@ -22,8 +22,8 @@ def reproduce_weak_labels(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            help="yale, yale-smoothed, orl, lfw, dimension, clusters, tracks or retrieval; again "
-            "for more. (Default: all.)"
+            help="yale, yale-smoothed, yale-crops, orl, lfw, dimension, clusters, tracks or "
+            "retrieval; again for more. (Default: all.)"
         ),
     ] = None,
     repeats: Annotated[int, typer.Option(help="Random groupings.", min=2)] = 100,

@@ -11,14 +11,23 @@ from pathlib import Path
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
+from mien._core.linalg import thin_svd
 from mien._core.progress import track
 from mien.datasets import data_home, load_lfw, load_orl, load_yale
-from mien.errors import MissingDataError
-from mien.faces import read_image, resize_images
-from mien.features import colour_texture, normalise_locally
+from mien.errors import DataError, MissingDataError
+from mien.faces import load_engine, read_image, resize_images
+from mien.features import colour_texture, mean_shape, normalise_locally, warp_faces
 from mien.subspace import group_tracks
 
-__all__ = ["FACE_SETS", "NamedVectors", "TrackedFaces", "load_corel", "load_tracks"]
+__all__ = [
+    "FACE_SETS",
+    "NamedVectors",
+    "TrackedFaces",
+    "load_corel",
+    "load_tracks",
+    "turn_into_span",
+    "warp_by_landmarks",
+]
 
 Home = str | os.PathLike[str] | None
 
@@ -56,8 +65,8 @@ class TrackedFaces:
 def local_vectors(images: np.ndarray, smooth: float = 0.0) -> np.ndarray:
     """Pictures (n, h, w) normalised in 5×5 windows, as vectors (n, h·w) in float64.
 
-    ``smooth`` is the width of a Gaussian afterwards, in pixels: what a landmark warp would give
-    in alignment, blurring forgives.
+    ``smooth`` is the width of a Gaussian afterwards, in pixels: what alignment does not reach,
+    blurring forgives.
     """
     # Half a grey value: below it a window holds nothing but rounding.
     out = normalise_locally(images, floor=0.5 / 255).astype(np.float64)
@@ -66,27 +75,65 @@ def local_vectors(images: np.ndarray, smooth: float = 0.0) -> np.ndarray:
     return out.reshape(len(out), -1)
 
 
-def _yale(home: Home, smooth: float, words: str) -> NamedVectors:
-    faces = load_yale(home, variant="64x64", size=48)
-    X = local_vectors(faces.images, smooth=smooth)
-    name = "Yale, smoothed" if smooth else "Yale"
+def turn_into_span(X: np.ndarray) -> np.ndarray:
+    """The same points (n, d) in coordinates (n, rank) of their own span, where that is smaller.
+
+    A rotation: distances, scatters and so every method here are the same, and quicker.
+    """
+    if len(X) >= X.shape[1]:
+        return X
+    U, s, _ = thin_svd(X - X.mean(axis=0))
+    return U * s
+
+
+def warp_by_landmarks(images: np.ndarray, size: int = 48, margin: float = 0.35) -> np.ndarray:
+    """Grey pictures (n, h, w) uint8 of one face each to faces (n, size, size).
+
+    The five landmarks of the face detector come to lie on their mean shape by a thin-plate spline;
+    ``margin`` is what is left free around them, so that brow, cheeks and chin are in the picture.
+    """
+    engine = load_engine("sface")
+    landmarks = np.empty((len(images), 5, 2))
+    for n, image in enumerate(track(images, "finding landmarks", len(images))):
+        found = engine.detect(np.repeat(image[:, :, None], 3, axis=2))
+        if not found:
+            raise DataError(f"no face was found in picture {n} of {len(images)}")
+        landmarks[n] = found[0].landmarks
+    return warp_faces(images, landmarks, mean_shape(landmarks, size, margin), size=size)
+
+
+def _warped_yale(home: Home, name: str, smooth: float, words: str) -> NamedVectors:
+    faces = load_yale(home)
+    X = turn_into_span(local_vectors(warp_by_landmarks(faces.images), smooth=smooth))
     return NamedVectors(name, X, faces.people, 7, (3, 5, 7), words)
 
 
 def load_yale_as_printed(home: Home) -> NamedVectors:
-    """156 pictures of 15 people, 48×48, normalised in 5×5 windows; 7 of each to learn from."""
-    return _yale(home, 0.0, "48×48 pixels, zero mean and unit variance in 5×5 windows")
+    """156 pictures of 15 people, warped to 48×48, normalised in 5×5 windows; 7 to learn from."""
+    words = "warped by five landmarks to 48×48 pixels, zero mean and unit variance in 5×5 windows"
+    return _warped_yale(home, "Yale", 0.0, words)
 
 
 def load_yale_smoothed(home: Home) -> NamedVectors:
-    """The same, blurred after the normalisation, in place of the paper's landmark warp."""
-    return _yale(home, 2.0, "the same, then blurred by a Gaussian of 2 pixels")
+    """The same, blurred by one pixel after the normalisation."""
+    return _warped_yale(
+        home, "Yale, smoothed", 1.0, "the same, then blurred by a Gaussian of 1 pixel"
+    )
+
+
+def load_yale_crops(home: Home) -> NamedVectors:
+    """The prepared crops of the same pictures, not warped, normalised in 5×5 windows."""
+    faces = load_yale(home, variant="64x64", size=48)
+    X = turn_into_span(local_vectors(faces.images))
+    words = "crops of others, not warped, 48×48 pixels, normalised in 5×5 windows"
+    return NamedVectors("Yale, crops", X, faces.people, 7, (3, 5, 7), words)
 
 
 def load_orl_faces(home: Home) -> NamedVectors:
     """400 pictures of 40 people, 48×48 grey values; 6 of each to learn from."""
     faces = load_orl(home, variant="64x64", size=48)
-    return NamedVectors("ORL", faces.vectors(), faces.people, 6, (2, 4, 6), "48×48 grey values")
+    X = turn_into_span(np.asarray(faces.vectors(), dtype=np.float64))
+    return NamedVectors("ORL", X, faces.people, 6, (2, 4, 6), "48×48 grey values")
 
 
 def load_lfw_people(home: Home) -> NamedVectors:
@@ -96,7 +143,7 @@ def load_lfw_people(home: Home) -> NamedVectors:
     chosen = np.sort(names[np.argsort(-counts, kind="stable")[:40]])
     rows = np.concatenate([np.flatnonzero(faces.people == name)[:20] for name in chosen])
     middle = resize_images(faces.images[rows][:, 16:112, 16:112], 48)
-    X = local_vectors(middle, smooth=1.0)
+    X = turn_into_span(local_vectors(middle, smooth=1.0))
     words = "the middle at 48×48 pixels, normalised in 5×5 windows and blurred by 1 pixel"
     return NamedVectors("LFW", X, faces.people[rows], 10, (2, 5, 10), words)
 
@@ -105,6 +152,7 @@ def load_lfw_people(home: Home) -> NamedVectors:
 FACE_SETS: dict[str, Callable[[Home], NamedVectors]] = {
     "yale": load_yale_as_printed,
     "yale-smoothed": load_yale_smoothed,
+    "yale-crops": load_yale_crops,
     "orl": load_orl_faces,
     "lfw": load_lfw_people,
 }
@@ -156,4 +204,4 @@ def load_corel(home: Home) -> tuple[np.ndarray, np.ndarray]:
     X = colour_texture(pictures).astype(np.float64)
     for part in (slice(0, 4096), slice(4096, 5120)):
         X[:, part] /= np.sqrt(X[:, part].var(axis=0).sum())
-    return X, np.asarray([row["class"] for row in rows])
+    return turn_into_span(X), np.asarray([row["class"] for row in rows])
