@@ -24,6 +24,7 @@ from mien.cli.reproduce_super_vector import reproduce_super_vector
 from mien.cli.reproduce_transfer import reproduce_transfer
 from mien.cli.reproduce_weak_labels import reproduce_weak_labels
 from mien.cli.train_committee import train_committee
+from mien.cli.train_covered import train_covered
 from mien.cli.train_encoder import train_encoder
 from mien.cli.train_hallucinator import train_hallucinator
 from mien.cli.train_source import train_source
@@ -55,6 +56,7 @@ train_app.command("source")(train_source)
 train_app.command("verification")(train_verification)
 reproduce_app.command("transfer")(reproduce_transfer)
 train_app.command("committee")(train_committee)
+train_app.command("covered")(train_covered)
 train_app.command("encoder")(train_encoder)
 reproduce_app.command("committee")(reproduce_committee)
 reproduce_app.command("super-vector")(reproduce_super_vector)
