@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -76,7 +77,8 @@ class FaceVerifier:
     @property
     def source(self) -> JointBayesian:
         """The model of the foreign people: what an adaptation starts from."""
-        return getattr(self.model, "source", self.model)
+        model = self.model
+        return model.source if isinstance(model, TransferJointBayesian) else model
 
     def score_pairs(self, X1: Any, X2: Any) -> np.ndarray:
         """Calibrated log-likelihood ratios (n,) of the pairs ``X1[i], X2[i]``, each (n, d)."""
@@ -184,7 +186,7 @@ def load_verifier(
     """
     if model is None:
         return load_source(engine or "sface")
-    found = model if isinstance(model, FaceVerifier) else load(model)
+    found = model if isinstance(model, FaceVerifier) else load(Path(model))
     if not isinstance(found, FaceVerifier):
         raise InputError(
             f"the model is a {type(found).__name__} and no FaceVerifier: make one with `mien adapt`"
