@@ -33,9 +33,11 @@ _NETWORK = WeightFile(
 _LONGEST_SIDE = 1280
 _UPSAMPLE_BELOW = 1000
 _LEAST_SIDE = 8
-# Shares of the right eye, the left eye and the base of the nose; the others are mirror images.
-_NOSE = (0.25, 0.25, 0.5)
-_RIGHT_MOUTH = (0.1, -0.5, 1.4)
+# Nose and corners of the mouth from the base of the nose, in distances of the eyes, where the
+# x axis goes through the eyes: constant, share of the base's x or y. From 119 faces of LFW on
+# which YuNet's points were at hand; off by 0.09 (nose) and 0.13 (mouth) of that distance there.
+_NOSE = ((0.0, 1.2), (0.26, 0.43))
+_MOUTH = ((0.44, 0.17), (0.70, 0.48))
 
 
 class DlibEngine:
@@ -114,6 +116,13 @@ def _shrink(image: np.ndarray, step: int) -> np.ndarray:
 
 def _landmarks(points: np.ndarray) -> np.ndarray:
     """Five points (5, 2) from the right eye, the left eye and the base of the nose (3, 2)."""
-    mirrored = (_RIGHT_MOUTH[1], _RIGHT_MOUTH[0], _RIGHT_MOUTH[2])
-    shares = np.array([(1, 0, 0), (0, 1, 0), _NOSE, _RIGHT_MOUTH, mirrored])
-    return shares @ points
+    right, left, base = points @ [1, 1j]
+    middle, eyes = (right + left) / 2, left - right
+    if eyes == 0:
+        eyes = 1.0
+    base = (base - middle) / eyes
+    nose = _NOSE[0][1] * base.real + 1j * (_NOSE[1][0] + _NOSE[1][1] * base.imag)
+    mouth = _MOUTH[0][1] * base.real + 1j * (_MOUTH[1][0] + _MOUTH[1][1] * base.imag)
+    frame = np.array([-0.5, 0.5, nose, mouth - _MOUTH[0][0], mouth + _MOUTH[0][0]])
+    places = middle + frame * eyes
+    return np.column_stack([places.real, places.imag])

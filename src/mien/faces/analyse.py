@@ -6,18 +6,21 @@ import hashlib
 import os
 import queue
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence, Sized
+from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from mien._core.progress import track
 from mien.errors import DataError, ImageError, InputError, MienError, MissingDataError
 from mien.faces._journal import Journal, stamp
+from mien.faces._sface import one_thread_each
+from mien.faces._worker import ProcessWorker
 from mien.faces.align import align_face
 from mien.faces.engines import FaceEngine, check_picture, load_engine
 from mien.faces.face import FoundFace, PictureResult
@@ -30,6 +33,7 @@ _SUFFIXES = {".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".bmp", ".tif", 
 _SUFFIXES |= {".ppm", ".pnm", ".gif", ".mpo"}
 _MOST_BYTES = 256 * 2**20
 _AHEAD = 4
+_ONE_THREAD = ("dlib",)  # its network holds the interpreter's lock
 
 
 def analyse_image(
@@ -165,13 +169,12 @@ def analyse_pictures(
     first = load_engine(engine)  # what is missing is said before any work
     total = len(paths) if isinstance(paths, Sized) else None
     asked = {"features": first.features, "max_faces": max_faces}
-    workers: list[Worker] = [_Thread(first, max_faces)]
-    workers += [_Thread(load_engine(engine), max_faces) for _ in range(n_jobs - 1)]
-    results = _stream(map(Path, paths), workers, journal, asked, keep_crops)
+    hire = partial(_hire, first, n_jobs, max_faces)
+    results = _stream(map(Path, paths), hire, journal, asked, keep_crops)
     return track(results, "finding faces", total)
 
 
-class Worker(Protocol):
+class _Worker(Protocol):
     """What turns one file into one result."""
 
     def analyse(self, path: Path, keep_crops: bool) -> PictureResult:
@@ -193,6 +196,14 @@ class _Thread:
 
     def close(self) -> None:
         pass
+
+
+def _hire(first: FaceEngine, n_jobs: int, max_faces: int | None) -> list[_Worker]:
+    """Workers for an engine that is loaded once already."""
+    if n_jobs > 1 and first.name in _ONE_THREAD:
+        return [ProcessWorker(first.name, max_faces) for _ in range(n_jobs)]
+    others = [load_engine(first.name) for _ in range(n_jobs - 1)]
+    return [_Thread(engine, max_faces) for engine in (first, *others)]
 
 
 def analyse_file(
@@ -226,53 +237,64 @@ def _read(path: Path) -> bytes:
 
 def _stream(
     paths: Iterator[Path],
-    workers: Sequence[Worker],
+    hire: Callable[[], list[_Worker]],
     journal: str | os.PathLike[str] | None,
     asked: dict[str, Any],
     keep_crops: bool,
 ) -> Iterator[PictureResult]:
     """Results in the order of the paths, with a bounded number of them ahead."""
-    free: queue.SimpleQueue[Worker] = queue.SimpleQueue()
-    for worker in workers:
-        free.put(worker)
+    free: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
 
-    def run(path: Path) -> tuple[PictureResult, str | None]:
+    def run(path: Path) -> _Done:
         worker = free.get()
         try:
             before = stamp(path)
-            return worker.analyse(path, keep_crops), before
+            result = worker.analyse(path, keep_crops)
         finally:
             free.put(worker)
+        return _Done(_with_crops(result) if keep_crops else result, before, True)
+
+    def recall(result: PictureResult) -> _Done:
+        return _Done(_with_crops(result) if keep_crops else result, None, False)
 
     with ExitStack() as stack:
+        book = None if journal is None else stack.enter_context(Journal(journal, asked))
+        workers = hire()
         for worker in workers:
             stack.callback(worker.close)
-        book = None if journal is None else stack.enter_context(Journal(journal, asked))
+            free.put(worker)
+        if len(workers) > 1:
+            stack.enter_context(one_thread_each())
         pool = ThreadPoolExecutor(len(workers), thread_name_prefix="mien-faces")
         stack.callback(pool.shutdown, wait=True, cancel_futures=True)
-        waiting: deque[PictureResult | Future[tuple[PictureResult, str | None]]] = deque()
-        while True:
-            while len(waiting) < _AHEAD * len(workers):
-                path = next(paths, None)
-                if path is None:
-                    break
-                known = None if book is None else book.find(path)
-                waiting.append(pool.submit(run, path) if known is None else known)
-            if not waiting:
-                return
-            ready = waiting.popleft()
-            if isinstance(ready, PictureResult):
-                yield _with_crops(ready) if keep_crops else ready
-                continue
-            result, before = ready.result()
-            if book is not None:
-                book.add(result, before)
-            yield result
+        waiting: deque[Future[_Done]] = deque()
+        for path in paths:
+            known = None if book is None else book.find(path)
+            waiting.append(pool.submit(run, path) if known is None else pool.submit(recall, known))
+            if len(waiting) >= _AHEAD * len(workers):
+                yield _next(waiting, book)
+        while waiting:
+            yield _next(waiting, book)
+
+
+class _Done(NamedTuple):
+    """A result, the file's stamp before it was read, and whether it is not in the journal yet."""
+
+    result: PictureResult
+    stamp: str | None
+    new: bool
+
+
+def _next(waiting: deque[Future[_Done]], book: Journal | None) -> PictureResult:
+    done = waiting.popleft().result()
+    if book is not None and done.new:
+        book.add(done.result, done.stamp)
+    return done.result
 
 
 def _with_crops(result: PictureResult) -> PictureResult:
-    """Cut the faces of a result out again: a journal holds no pictures."""
-    if not result.faces:
+    """Cut faces out that come from a journal or another process, which give no pictures."""
+    if all(found.crop is not None for found in result.faces):
         return result
     try:
         image = decode_image(_read(result.path), repr(str(result.path)), colour=True)
