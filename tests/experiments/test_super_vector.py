@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,8 @@ from typer.testing import CliRunner
 
 from mien.cli._app import app
 from mien.errors import InputError
-from mien.experiments._super_vector_data import PairedSet
+from mien.experiments._super_vector_data import PairedSet, divide_within
+from mien.experiments._super_vector_methods import Budget, Division, Setting
 from mien.experiments.super_vector import (
     METHODS,
     compare_encoders,
@@ -19,6 +21,8 @@ from mien.experiments.super_vector import (
     run_super_vector,
 )
 from mien.multiview import Bags
+
+MIXTURES = {name for name, method in METHODS.items() if method.latent[0] is not None}
 
 
 def test_intervals_know_that_divisions_share_samples() -> None:
@@ -39,18 +43,55 @@ def _planted() -> PairedSet:
     offsets = np.arange(41) * 60
     bags = [Bags(view.reshape(-1, 2), offsets) for view in (X, Y)]
     splits = [(np.arange(20), np.arange(20, 40))]
-    return PairedSet("planted", *bags, labels, splits, 4, "planted", n_latent=2)
+    return PairedSet("planted", *bags, labels, splits, 4, "planted")
 
 
 def test_the_super_vector_sees_what_separate_views_cannot() -> None:
     found = compare_encoders(_planted())
     accuracy = {name: values.mean() for name, values in found["accuracy"].items()}
-    assert accuracy["super vector Z + G"] > 0.9
+    assert accuracy["super vector Z + G"] >= 0.9
     assert accuracy["Fisher vector, view 1"] < 0.8
     assert accuracy["both, concatenated"] < 0.8
-    budget = found["dimensions"]["joint vector"]
-    for name in METHODS:
-        assert 0.7 * budget <= found["dimensions"][name] <= 1.3 * budget, name
+    for name, chosen in found["settings"].items():
+        assert chosen[0].endswith(("power 0.5", "power 1")), name
+        assert ("q = " in chosen[0]) == (name in MIXTURES), name
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_all_methods_get_the_same_budget_of_dimensions() -> None:
+    data = _planted()
+    learn, judge = data.splits[0]
+    budget = Budget(4, 2, 2)
+    division = Division(data.first, data.second, learn, budget, 0)
+    for name, method in METHODS.items():
+        setting = Setting(latent=method.latent[-1], scaling=method.scalings[0])
+        found, size = method.accuracy(division, setting, data.labels, judge)
+        assert 0 <= found <= 1
+        if "full" in name:  # a full covariance wants descriptors, and 1,200 are for three
+            assert size <= 1.3 * budget.dimensions
+        else:
+            assert 0.7 * budget.dimensions <= size <= 1.3 * budget.dimensions, name
+
+
+def test_the_choice_of_settings_sees_no_test_bag() -> None:
+    data = _planted()
+    train, test = data.splits[0]
+    for learn, judge in divide_within(data, train, 3, 0):
+        assert set(learn) | set(judge) == set(train)
+        assert not set(learn) & set(judge)
+        assert len(judge) == 8
+    # Wrong labels of the test half change the accuracy and nothing else.
+    wrong = data.labels.copy()
+    wrong[test] = 1 - wrong[test]
+    name = ["joint vector"]
+    right, other = (
+        compare_encoders(replace(data, labels=labels), name) for labels in (data.labels, wrong)
+    )
+    assert right["settings"] == other["settings"]
+    assert right["accuracy"]["joint vector"] == pytest.approx(1 - other["accuracy"]["joint vector"])
+    blocks = replace(data, groups=np.arange(40) % 5)
+    for learn, judge in divide_within(blocks, train, 3, 0):
+        assert not set(blocks.groups[learn]) & set(blocks.groups[judge])
 
 
 def test_a_quick_run_on_a_real_set(data_home: Path, tmp_path: Path) -> None:

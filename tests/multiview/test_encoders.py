@@ -281,3 +281,23 @@ def test_pictures_are_described_encoded_and_saved(kind: str, tmp_path: Path) -> 
     assert np.array_equal(inner.transform(pictures), expected)
     again = mien.load(mien.save(model, tmp_path / "m"))
     assert np.array_equal(again.predict(pictures), model.predict(pictures))
+
+
+@pytest.mark.parametrize("noise", ["diagonal", "full"])
+def test_bags_encoded_together_are_bags_encoded_alone(noise: str) -> None:
+    rng = np.random.default_rng(3)
+    X = [rng.normal(size=(n, 4)) for n in (0, 1, 3, 5000, 0, 40, 1)]
+    Y = [x[:, :3] + 0.5 * rng.normal(size=(len(x), 3)) for x in X]
+    mixture = MixturePCCA(3, 2, noise=noise, tol=1e-2, random_state=0)
+    model = MultiViewSuperVector(mixture).fit(X, Y)
+    together = model.transform(X, Y)
+    for i in range(1, len(X)):
+        if len(X[i]):
+            alone = model.transform([X[i]], [Y[i]])[0]
+            np.testing.assert_allclose(together[i], alone, rtol=1e-9, atol=1e-12)
+    np.testing.assert_array_equal(together[[0, 4]], 0)
+    latent, gradient = model.encode_parts(X, Y)
+    only, empty = model.set_params(gradient=False).encode_parts(X, Y)
+    np.testing.assert_array_equal(only, latent)
+    assert gradient.shape == (7, 3, 14)
+    assert empty.shape == (7, 3, 0)

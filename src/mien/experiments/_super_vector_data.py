@@ -17,7 +17,7 @@ from mien.faces import read_image
 from mien.features import PairedDescriptors, motion_descriptors
 from mien.multiview import Bags
 
-__all__ = ["SETS", "PairedSet"]
+__all__ = ["SETS", "PairedSet", "divide_within", "load_set"]
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -43,8 +43,8 @@ class PairedSet:
         Components of the mixtures that share the budget of dimensions.
     note : str
         What a reader must know.
-    n_latent : int
-        Latent variables of a component.
+    groups : (n,) or None
+        Bags that stay together when the training half is divided.
     """
 
     name: str
@@ -54,13 +54,25 @@ class PairedSet:
     splits: list[Split]
     n_components: int
     note: str
-    n_latent: int = 16
+    groups: np.ndarray | None = None
 
 
 def _divide(labels: np.ndarray, n_splits: int, seed: int) -> list[Split]:
     """Half to learn from and half to test on, class by class, drawn again and again."""
     divider = StratifiedShuffleSplit(n_splits, test_size=0.5, random_state=seed)
     return list(divider.split(np.zeros(len(labels)), labels))
+
+
+def divide_within(data: PairedSet, train: np.ndarray, n_inner: int, seed: int) -> list[Split]:
+    """Three fifths of a training half to learn from and two to choose by, class by class.
+
+    Where bags have groups, whole groups are held out in turn.
+    """
+    if data.groups is None:
+        divider = StratifiedShuffleSplit(n_inner, test_size=0.4, random_state=seed)
+        return [(train[a], train[b]) for a, b in divider.split(train, data.labels[train])]
+    mine = data.groups[train]
+    return [(train[mine != held], train[mine == held]) for held in np.unique(mine)[:n_inner]]
 
 
 def _describe(pictures: np.ndarray, second: str, step: int) -> tuple[Bags, Bags]:
@@ -144,9 +156,7 @@ def _load_views(
             some = np.isin(labels, np.unique(labels)[:5])
             X, Y, labels = X[some][:300], Y[some][:300], labels[some][:300]
         splits = _divide(labels, n_splits, seed)
-        # Few samples, one pair each: more latent variables than four would explain all of it.
-        first, second = _one_descriptor(X), _one_descriptor(Y)
-        return PairedSet(name, first, second, labels, splits, 4, note, n_latent=4)
+        return PairedSet(name, _one_descriptor(X), _one_descriptor(Y), labels, splits, 4, note)
 
     return load
 
@@ -184,6 +194,7 @@ def load_actions(home: Path, n_splits: int, seed: int, quick: bool) -> PairedSet
         Bags(np.concatenate(seconds), offsets),
         np.array(labels), splits[: max(2, min(n_splits, _BLOCKS))], 4 if quick else 8,
         "gradients and optical flow along points; a block of time of every video is held out",
+        where,
     )  # fmt: skip
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,14 @@ from sklearn.utils import check_array
 
 from mien.errors import InputError
 
-__all__ = ["Bags", "check_bags", "check_paired_bags", "encode_bags", "join_views"]
+__all__ = [
+    "Bags",
+    "check_bags",
+    "check_paired_bags",
+    "encode_bags",
+    "for_each_stretch",
+    "join_views",
+]
 
 
 class Bags(NamedTuple):
@@ -137,3 +145,19 @@ def encode_bags(
         parts = np.array_split(np.arange(n_bags), min(n_bags, 4 * abs(n_jobs)))
         Parallel(n_jobs=n_jobs, prefer="threads")(delayed(run)(part) for part in parts)
     return out
+
+
+def for_each_stretch(
+    work: Callable[[slice], None], offsets: np.ndarray, n_rows: int, n_jobs: int | None
+) -> None:
+    """Work on consecutive bags that have about so many descriptors together, each once."""
+    edges = [0]
+    while edges[-1] < len(offsets) - 1:
+        stop = int(np.searchsorted(offsets, offsets[edges[-1]] + n_rows, side="right")) - 1
+        edges.append(min(max(stop, edges[-1] + 1), len(offsets) - 1))
+    stretches = [slice(a, b) for a, b in pairwise(edges)]
+    if n_jobs is None or n_jobs == 1 or len(stretches) < 2:
+        for stretch in stretches:
+            work(stretch)
+    else:
+        Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(part) for part in stretches)

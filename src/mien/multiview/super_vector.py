@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from mien.errors import InputError
 from mien.multiview._mixture import Posterior, expectation, gate, posterior
 from mien.multiview._normalise import normalise
-from mien.multiview.bags import check_paired_bags, encode_bags
+from mien.multiview.bags import check_paired_bags, for_each_stretch
 from mien.multiview.mixture_pcca import MixturePCCA
 
 __all__ = ["MixtureGradients", "MultiViewSuperVector", "mixture_gradients"]
@@ -47,28 +47,51 @@ def mixture_gradients(model: MixturePCCA, X: np.ndarray, Y: np.ndarray) -> Mixtu
     """
     check_is_fitted(model)
     V = np.hstack([X, Y]) - model.location_
-    return _gradients(model, posterior(model._parameters()).astype(V.dtype), V)
+    prepared = posterior(model._parameters()).astype(V.dtype)
+    found = _gradients(model, prepared, V, np.array([0, len(V)]))
+    return MixtureGradients(*(part[0] for part in found))
 
 
-def _gradients(model: MixturePCCA, prepared: Posterior, V: np.ndarray) -> MixtureGradients:
+def _gradients(
+    model: MixturePCCA,
+    prepared: Posterior,
+    V: np.ndarray,
+    offsets: np.ndarray,
+    gradient: bool = True,
+) -> MixtureGradients:
+    """Latent (B, K, q) and gradients (B, K, D) of B bags, the rows of V between the offsets.
+
+    Many small bags cost as much as one large bag: a component works on the rows of all of them
+    that it owns a part of, and sums run over stretches of those. Without the gradient its place
+    is left empty (B, K, 0).
+    """
     K, q, D = prepared.latent_maps.shape
-    n = len(V)
-    latent, by_means, by_noise = np.zeros((K, q)), np.zeros((K, D)), np.zeros((K, D))
-    if n == 0:
+    sizes = np.diff(offsets)
+    B = len(sizes)
+    latent = np.zeros((B, K, q))
+    by_means, by_noise = (np.zeros((B, K, D if gradient else 0)) for _ in range(2))
+    if len(V) == 0:
         return MixtureGradients(latent, by_means, by_noise)
+    bag = np.repeat(np.arange(B), sizes)
     _, gamma = expectation(V, prepared)
+    shares = np.ascontiguousarray(gamma.T)
     least = gate(V.dtype)
     all_loadings = model.loadings_.astype(V.dtype, copy=False)
     for k in range(K):
-        owned = np.flatnonzero(gamma[:, k] > least)
+        owned = np.flatnonzero(shares[k] > least)
         if owned.size == 0:
             continue
-        g = gamma[owned, k]
+        g = shares[k, owned]
+        starts = np.flatnonzero(np.diff(bag[owned], prepend=-1))
+        mine = bag[owned[starts]]
         rows = V[owned] - prepared.means[k]
         z = rows @ prepared.latent_maps[k].T
+        latent[mine, k] = _sum_stretches(g, z, starts)
+        if not gradient:
+            continue
         W = all_loadings[k]
         private = rows - z @ W.T
-        latent[k] = g @ z / n
+        counts = np.add.reduceat(g, starts)[:, None]
         spread = W @ prepared.latent_covariances[k]
         if isinstance(prepared.whiteners, tuple):
             start = 0
@@ -76,21 +99,42 @@ def _gradients(model: MixturePCCA, prepared: Posterior, V: np.ndarray) -> Mixtur
                 part = slice(start, start + whitener.shape[1])
                 precision = whitener[k].T @ whitener[k]
                 scaled = private[:, part] @ precision
-                by_means[k, part] = g @ scaled / n
+                by_means[mine, k, part] = _sum_stretches(g, scaled, starts)
                 # diag(Ψ⁻¹ Ψ̃ Ψ⁻¹) with Ψ̃ = Ψ − W Σ_z Wᵀ
                 shared = precision @ spread[part]
                 model_part = np.diagonal(precision) - np.einsum(
                     "dq,dq->d", shared, precision @ W[part]
                 )
-                by_noise[k, part] = (g @ np.square(scaled) - g.sum() * model_part) / (2 * n)
+                squares = _sum_stretches(g, np.square(scaled), starts)
+                by_noise[mine, k, part] = (squares - counts * model_part) / 2
                 start = part.stop
         else:
             precision = prepared.whiteners[k]
             expected = 1 / precision - np.einsum("dq,dq->d", spread, W)
-            by_means[k] = g @ private * precision / n
-            residual = g @ np.square(private) - g.sum() * expected
-            by_noise[k] = residual * np.square(precision) / (2 * n)
-    return MixtureGradients(latent, by_means, by_noise)
+            by_means[mine, k] = _sum_stretches(g, private, starts) * precision
+            residual = _sum_stretches(g, np.square(private), starts) - counts * expected
+            by_noise[mine, k] = residual * np.square(precision) / 2
+    means = 1 / np.maximum(sizes, 1)[:, None, None]
+    return MixtureGradients(latent * means, by_means * means, by_noise * means)
+
+
+def _sum_stretches(weights: np.ndarray, rows: np.ndarray, starts: np.ndarray) -> np.ndarray:
+    """Weighted sums of rows (n, m) over the stretches that begin at starts."""
+    if len(starts) == 1:
+        return (weights @ rows)[None]
+    return np.add.reduceat(weights[:, None] * rows, starts, axis=0)
+
+
+def information_scale(model: MixturePCCA) -> np.ndarray:
+    """Factors (K, 2 D) that bring gradients by μ and Ψ to the units of a Fisher vector."""
+    scale = np.sqrt(model._noise_variances())
+    root = np.sqrt(np.maximum(model.weights_, np.finfo(float).tiny))[:, None]
+    factors = np.concatenate([scale, np.sqrt(2) * np.square(scale)], axis=1)
+    return np.asarray(factors / root)
+
+
+# Descriptors that are worked on at once: bags are small, and each call costs something.
+_ROWS = 4096
 
 
 class MultiViewSuperVector(TransformerMixin, BaseEstimator):
@@ -207,6 +251,23 @@ class MultiViewSuperVector(TransformerMixin, BaseEstimator):
 
     def transform(self, X: Any, Y: Any) -> np.ndarray:
         """Encode each bag: (n_bags, K q + 2 K (d_x + d_y)) with both parts."""
+        latent, gradient = self.encode_parts(X, Y)
+        parts = [latent] if self.latent else []
+        if self.gradient:
+            scaled = self.scaling == "information"
+            parts.append(gradient * information_scale(self.mixture_) if scaled else gradient)
+        K = latent.shape[1]
+        flat = (part.reshape(len(part), -1) for part in parts)
+        both = np.concatenate(
+            [normalise(part, K, self.intra, self.power, self.l2) for part in flat], axis=1
+        )
+        return both / np.sqrt(len(parts)) if self.l2 else both
+
+    def encode_parts(self, X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Z (n_bags, K, q) and G (n_bags, K, 2 D) as printed, before scaling and normalisation.
+
+        G is (n_bags, K, 0) with ``gradient=False``.
+        """
         check_is_fitted(self)
         model = self.mixture_
         first, second = check_paired_bags(X, Y, model.n_features_views_)
@@ -214,27 +275,19 @@ class MultiViewSuperVector(TransformerMixin, BaseEstimator):
         prepared = posterior(model._parameters()).astype(dtype)
         location = model.location_.astype(dtype)
         K, q, D = prepared.latent_maps.shape
-        scale = np.sqrt(model._noise_variances())
+        latent = np.zeros((len(first), K, q))
+        gradient = np.zeros((len(first), K, 2 * D if self.gradient else 0))
 
-        def encode(i: int) -> np.ndarray:
-            V = np.hstack([first.bag(i), second.bag(i)]) - location
-            found = _gradients(model, prepared, V)
-            by_means, by_noise = found.means, found.noise
-            if self.scaling == "information":
-                root = np.sqrt(np.maximum(model.weights_, np.finfo(float).tiny))[:, None]
-                by_means = by_means * scale / root
-                by_noise = by_noise * np.square(scale) * np.sqrt(2) / root
-            gradient = np.concatenate([by_means, by_noise], axis=1)
-            return np.concatenate([found.latent.ravel(), gradient.ravel()])
+        def encode(bags: slice) -> None:
+            offsets = first.offsets[bags.start : bags.stop + 1]
+            rows = slice(offsets[0], offsets[-1])
+            V = np.hstack([first.descriptors[rows], second.descriptors[rows]]) - location
+            found = _gradients(model, prepared, V, offsets - offsets[0], self.gradient)
+            latent[bags] = found.latent
+            gradient[bags] = np.concatenate([found.means, found.noise], axis=2)
 
-        out = encode_bags(encode, len(first), K * q + 2 * K * D, self.n_jobs)
-        parts = []
-        if self.latent:
-            parts.append(normalise(out[:, : K * q], K, self.intra, self.power, self.l2))
-        if self.gradient:
-            parts.append(normalise(out[:, K * q :], K, self.intra, self.power, self.l2))
-        both = np.concatenate(parts, axis=1)
-        return both / np.sqrt(len(parts)) if self.l2 else both
+        for_each_stretch(encode, first.offsets, _ROWS, self.n_jobs)
+        return latent, gradient
 
     def fit_transform(self, X: Any, Y: Any) -> np.ndarray:
         """Learn the mixture, then encode the same bags."""
