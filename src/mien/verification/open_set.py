@@ -95,7 +95,7 @@ class OpenSetVerifier(BaseEstimator):
     ----------
     model_ : JointBayesian
         The model that scores.
-    features_ : str
+    features_ : str or None
         What the vectors are, as the model carries it.
     sizes_, probe_sizes_ : (n_m,), (n_k,)
         Sizes that were calibrated.
@@ -254,7 +254,7 @@ class OpenSetVerifier(BaseEstimator):
                     f"the model has {self.model.n_features_in_} features; got {X.shape[1]}"
                 )
             self.model_ = self.model
-            self.features_ = str(self.model_.features_)
+            self.features_ = self.model_.features_
             return [(self.model, np.arange(len(X)))]
         # Every part needs people enough for each size, or its genuine trials are none.
         largest = int(self.sizes_[-1] + self.probe_sizes_[-1])
@@ -265,7 +265,7 @@ class OpenSetVerifier(BaseEstimator):
             for train, held in track(folds, "held-out people")
         ]
         self.model_ = clone(self.model).fit(X, y)
-        self.features_ = str(self.model_.features_)
+        self.features_ = self.model_.features_
         return parts
 
     def _calibrate(self, trials: Trials, rng: np.random.RandomState) -> _Cell:

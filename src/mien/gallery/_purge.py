@@ -1,0 +1,102 @@
+"""Deleting what was deleted: the journal, freed pages, and a look at the bytes that remain."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from mien.errors import GalleryBusyError
+from mien.gallery._schema import translating
+from mien.gallery._store import Store
+
+__all__ = ["beside", "holds_any", "purge", "wipe_file"]
+
+_SUFFIXES = ("", "-wal", "-shm", "-journal")
+# Looking costs about a second a gigabyte and pattern; beyond this, rewriting is cheaper.
+_MOST_LOOKED_AT = 4 * 2**30
+_PIECE = 40
+
+
+def beside(path: Path, suffix: str) -> Path:
+    return path.with_name(path.name + suffix)
+
+
+def pieces_of(content: bytes) -> list[bytes]:
+    """Parts of a value that betray it, also where the rest was overwritten."""
+    if len(content) <= 2 * _PIECE:
+        return [content]
+    middle = len(content) // 2
+    return [content[:_PIECE], content[middle : middle + _PIECE], content[-_PIECE:]]
+
+
+def holds_any(path: Path, patterns: Sequence[bytes]) -> bool:
+    """Whether a file holds one of the byte strings."""
+    if not path.exists() or path.stat().st_size == 0:
+        return False
+    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
+        return any(view.find(pattern) >= 0 for pattern in patterns)
+
+
+def wipe_file(path: Path) -> None:
+    """Overwrite a file with zeros, then remove it."""
+    if not path.exists():
+        return
+    with open(path, "r+b") as file:
+        left = os.fstat(file.fileno()).st_size
+        while left > 0:
+            left -= file.write(bytes(min(left, 2**20)))
+        file.flush()
+        os.fsync(file.fileno())
+    path.unlink(missing_ok=True)
+
+
+def purge(store: Store, values: Sequence[bytes] | None, timeout: float) -> None:
+    """Empty the journal, give freed pages back, and rewrite the file if a value is still there.
+
+    Parameters
+    ----------
+    store : Store
+        In no transaction.
+    values : list of bytes or None
+        What must not be found afterwards; None rewrites the file in any case.
+    timeout : float
+        How long to wait for readers of older states, in seconds.
+    """
+    with store.lock, translating(store.path):
+        _empty_journal(store, timeout)
+        patterns = None if values is None else [p for v in values for p in pieces_of(v)]
+        if patterns is None or _is_left(store.path, patterns):
+            store.connection.execute("VACUUM")
+        else:
+            # Every step of it must be run; it gives no rows.
+            store.connection.execute("PRAGMA incremental_vacuum").fetchall()
+        store.connection.execute("BEGIN IMMEDIATE")
+        store.set_meta("purge", None)
+        store.connection.execute("COMMIT")
+        _empty_journal(store, timeout)
+
+
+def _is_left(path: Path, patterns: Sequence[bytes]) -> bool:
+    files = [beside(path, suffix) for suffix in _SUFFIXES]
+    size = sum(file.stat().st_size for file in files if file.exists())
+    if size * len(patterns) > _MOST_LOOKED_AT:
+        return True
+    return any(holds_any(file, patterns) for file in files)
+
+
+def _empty_journal(store: Store, timeout: float) -> None:
+    """Bring the journal into the file and cut it to nothing."""
+    deadline = time.monotonic() + timeout
+    while True:
+        busy, _, _ = store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if not busy:
+            return
+        if time.monotonic() > deadline:
+            raise GalleryBusyError(
+                f"it was deleted, but another process reads {store.path}, so that old pages "
+                "stay in its journal: call purge() when that process is done"
+            )
+        time.sleep(0.02)

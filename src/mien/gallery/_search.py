@@ -1,0 +1,213 @@
+"""The search that fits the size of a gallery, kept up to date with its file."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import warnings
+from typing import Any
+
+import numpy as np
+
+from mien._core.atomic import atomic_path
+from mien._core.progress import report
+from mien.errors import MienError, MissingDependencyError, PerformanceWarning
+from mien.gallery._approximate import ApproximateIndex
+from mien.gallery._exact import ExactIndex, Shortlist, best_of
+from mien.gallery._purge import beside
+from mien.gallery._store import Store
+from mien.verification import OpenSetVerifier
+
+__all__ = ["EXACT_LIMIT", "Search"]
+
+#: Rows up to which "auto" searches exactly.
+EXACT_LIMIT = 100_000
+_DEPTH = 64
+
+
+class Search:
+    """Indices of a gallery in memory, and the file of the approximate one beside it."""
+
+    def __init__(self, store: Store, verifier: OpenSetVerifier, mark: str) -> None:
+        self.store = store
+        self.verifier = verifier
+        self.mark = mark
+        self._exact: ExactIndex | None = None
+        self._approximate: ApproximateIndex | None = None
+        self._seen: dict[str, int] = {}
+        self._dirty = False
+
+    @property
+    def file(self) -> Any:
+        return beside(self.store.path, "-index")
+
+    def choose(self, search: str, n_people: int) -> str:
+        if search != "auto":
+            return search
+        return "exact" if n_people <= EXACT_LIMIT else "approximate"
+
+    def find(self, X: np.ndarray, depth: int, search: str, n_people: int) -> Shortlist:
+        """The best people of single probes X (n, d), by the chosen search."""
+        how = self.choose(search, n_people)
+        if how == "approximate":
+            try:
+                index = self._fresh_approximate()
+            except MissingDependencyError as error:
+                if search != "auto":
+                    raise
+                warnings.warn(f"{error}; searching exactly", PerformanceWarning, stacklevel=4)
+            else:
+                return self._rescore(X, index.candidates(X, max(_DEPTH, 2 * depth)), depth)
+        return self._fresh_exact().search(X, depth)
+
+    def find_sets(self, k: np.ndarray, sums: np.ndarray, depth: int) -> Shortlist:
+        """The best people of probes with several pictures, exactly, in one pass over the file."""
+        best: Shortlist | None = None
+        with self.store.reading():
+            for batch in self.store.people_batches():
+                scores = self.verifier.score_sums(k, sums, batch.counts, batch.sums)
+                sizes = np.minimum(batch.counts, self.verifier.sizes_[-1])
+                part = best_of(batch.ids, sizes, scores.astype(np.float64), depth)
+                best = part if best is None else _join(best, part, depth)
+        return Shortlist.empty(len(k)) if best is None else best
+
+    def _rescore(self, X: np.ndarray, candidates: list[np.ndarray], depth: int) -> Shortlist:
+        """Exact ratios of candidates, from the templates in the file."""
+        batch = self.store.some_people(np.unique(np.concatenate(candidates)))
+        if len(batch.ids) == 0:
+            return Shortlist.empty(len(X))
+        vectors, constants, sizes = self.verifier.index_people(batch.counts, batch.sums)
+        kinds, kind = np.unique(sizes, return_inverse=True)
+        terms = self.verifier.query_terms(X, kinds)
+        width = max(map(len, candidates))
+        ids = np.full((len(X), width), -1, dtype=np.int64)
+        scores = np.full((len(X), width), -np.inf)
+        found = np.ones((len(X), width), dtype=np.int64)
+        for i, mine in enumerate(candidates):
+            # Somebody may have been deleted since the index was made.
+            rows = np.flatnonzero(np.isin(batch.ids, mine, assume_unique=True))
+            n = len(rows)
+            ids[i, :n] = batch.ids[rows]
+            scores[i, :n] = vectors[rows] @ X[i] + constants[rows] + terms[i, kind[rows]]
+            found[i, :n] = sizes[rows]
+        short = Shortlist(ids, scores, found)
+        return Shortlist(short.ids[:, :depth], short.scores[:, :depth], short.sizes[:, :depth])
+
+    # Keeping up with the file.
+
+    def _fresh_exact(self) -> ExactIndex:
+        with self.store.reading():
+            if self._exact is None:
+                (n,) = self.store.query("SELECT count(*) FROM person")[0]
+                self._exact = ExactIndex(self.verifier, self.store.dimension, n)
+                self._build(self._exact, "exact", n)
+            else:
+                self._follow(self._exact, "exact")
+            return self._exact
+
+    def _fresh_approximate(self) -> ApproximateIndex:
+        with self.store.reading():
+            if self._approximate is None:
+                self._approximate = self._read_file()
+            if self._approximate is None:
+                index = ApproximateIndex(self.verifier, self.store.dimension)
+                (n,) = self.store.query("SELECT count(*) FROM person")[0]
+                self._build(index, "approximate", n)
+                self._approximate, self._dirty = index, True
+            elif self._follow(self._approximate, "approximate"):
+                self._dirty = True
+            return self._approximate
+
+    def _build(self, index: ExactIndex | ApproximateIndex, name: str, n: int) -> None:
+        revision = self.store.number("revision")
+        done = 0
+        for batch in self.store.people_batches():
+            index.put(batch)
+            done += len(batch.ids)
+            report("indexing people", done, n)
+        self._seen[name] = revision
+
+    def _follow(self, index: ExactIndex | ApproximateIndex, name: str) -> bool:
+        """Take over what was changed since, by whatever process."""
+        revision, seen = self.store.number("revision"), self._seen[name]
+        if revision == seen:
+            return False
+        gone = self.store.query(
+            "SELECT person FROM audit WHERE revision > ? AND person IS NOT NULL "
+            "AND action IN ('delete', 'merge')",
+            (seen,),
+        )
+        if gone:
+            index.remove(np.asarray([row[0] for row in gone], dtype=np.int64))
+        for batch in self.store.people_batches(after=seen):
+            index.put(batch)
+        self._seen[name] = revision
+        return True
+
+    # The file of the approximate index.
+
+    def _read_file(self) -> ApproximateIndex | None:
+        """The index beside the gallery, if it is the one that this gallery's file names."""
+        text = self.store.meta("index")
+        if not isinstance(text, str) or not self.file.is_file():
+            return None
+        try:
+            state = json.loads(text)
+            content = self.file.read_bytes()
+            # What does not come from us is never given to the library that reads it.
+            if hashlib.sha256(content).hexdigest() != state["sha256"] or state["mark"] != self.mark:
+                return None
+            if self.store.sealer is not None:
+                content = self.store.sealer.unseal(content, b"index", "the index")
+            index = ApproximateIndex(self.verifier, self.store.dimension, state, content)
+            self._seen["approximate"] = int(state["revision"])
+            return index
+        except MissingDependencyError:
+            raise
+        except (MienError, KeyError, ValueError, TypeError, RuntimeError, OSError):
+            return None
+
+    def save(self) -> None:
+        """Write the approximate index beside the gallery, if it changed."""
+        if not self._dirty or self._approximate is None or self.store.read_only:
+            return
+        with self.store.writing() as revision:
+            # Within the transaction nobody can delete a person whom the file would still hold.
+            self._follow(self._approximate, "approximate")
+            state, content = self._approximate.save()
+            if self.store.sealer is not None:
+                content = self.store.sealer.seal(content, b"index")
+            with atomic_path(self.file, private=True) as temporary:
+                temporary.write_bytes(content)
+            digest = hashlib.sha256(content).hexdigest()
+            state |= {"sha256": digest, "revision": revision, "mark": self.mark}
+            self.store.set_meta("index", json.dumps(state))
+        self._dirty = False
+
+    def touch(self) -> None:
+        """The file beside the gallery is gone: write it again when the gallery is closed."""
+        self._dirty = self._approximate is not None
+
+    def check(self) -> list[str]:
+        """What is wrong with the index beside the gallery; nothing if there is none."""
+        text = self.store.meta("index")
+        if text is None and self.file.exists():
+            return ["an index lies beside the gallery that it does not know"]
+        if text is not None and self.file.exists():
+            try:
+                wanted = json.loads(text)["sha256"]
+            except (ValueError, KeyError, TypeError):
+                return ["the entry of the index is not readable"]
+            if hashlib.sha256(self.file.read_bytes()).hexdigest() != wanted:
+                return ["the index beside the gallery was altered; it will be made again"]
+        return []
+
+
+def _join(first: Shortlist, second: Shortlist, depth: int) -> Shortlist:
+    both = Shortlist(
+        *(
+            np.concatenate([getattr(first, name), getattr(second, name)], axis=1)
+            for name in ("ids", "scores", "sizes")
+        )
+    )
+    return Shortlist(both.ids[:, :depth], both.scores[:, :depth], both.sizes[:, :depth])

@@ -1,0 +1,520 @@
+"""The gallery: people and their templates in one file, searched by calibrated ratios."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from mien._core.validation import check_choice
+from mien.errors import GalleryDamagedError, InputError, ModelFileError
+from mien.files import load_bytes, save_bytes
+from mien.gallery._checks import check_digests, check_name, check_probes, check_vectors, find_faults
+from mien.gallery._decide import decide
+from mien.gallery._purge import purge, wipe_file
+from mien.gallery._search import Search
+from mien.gallery._store import Store
+from mien.gallery._writing import (
+    NewTemplates,
+    delete_person,
+    delete_picture,
+    insert_templates,
+    merge_people,
+    rename_person,
+)
+from mien.gallery.exchange import GalleryExport, read_export, write_export
+from mien.gallery.records import AuditEntry, EnrolResult, Identification, Person
+from mien.verification import OpenSetVerifier
+
+__all__ = ["Gallery"]
+
+_SEARCHES = ("auto", "exact", "approximate")
+_FEWEST_SHORTLISTED = 8
+
+
+class Gallery:
+    """People and their templates in one SQLite file; made by :meth:`create` or :meth:`open`.
+
+    Enrolling is confirmed when the call returns: no crash loses it. The same face of the same
+    picture is enrolled once. Several processes may read and enrol at the same time. Close it, or
+    use it in a ``with`` block.
+
+    Parameters
+    ----------
+    store : Store
+        The open file.
+    verifier : OpenSetVerifier
+        Read from it.
+    timeout : float
+        How long to wait for other processes, in seconds.
+
+    Notes
+    -----
+    A person with m pictures is one row whatever m: the exact ratio of the model depends on the
+    number of pictures and the sum of their vectors. For single probes of unit length ratio,
+    cosine and calibration fold into one vector a person, so that a search is one matrix product.
+    Above 100,000 people a graph gives 64 candidates, which are rescored exactly.
+
+    Examples
+    --------
+    >>> import numpy as np, tempfile
+    >>> from mien.verification import JointBayesian, OpenSetVerifier
+    >>> rng = np.random.default_rng(0)
+    >>> people = np.repeat(np.arange(300), 5)
+    >>> X = 3 * rng.standard_normal((300, 16))[people] + rng.standard_normal((1500, 16))
+    >>> X /= np.linalg.norm(X, axis=1, keepdims=True)
+    >>> model = JointBayesian(features="an example").fit(X[:700], people[:700])
+    >>> verifier = OpenSetVerifier(model, random_state=0).fit(X[700:1400], people[700:1400])
+    >>> digests = [f"{i:064x}" for i in range(3)]  # of the picture files, by SHA-256
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     with Gallery.create(f"{folder}/people.gallery", verifier) as gallery:
+    ...         gallery.enrol("Ann", X[1400:1403], digests=digests)
+    ...         [found.person for found in gallery.identify(X[[1403, 1405]], fpir=0.05)]
+    EnrolResult(added=3, already=0)
+    ['Ann', None]
+    """
+
+    def __init__(self, store: Store, verifier: OpenSetVerifier, timeout: float) -> None:
+        self._store = store
+        self._timeout = timeout
+        self._count: tuple[int, int] = (-1, 0)
+        self._adopt(verifier)
+
+    @classmethod
+    def create(
+        cls,
+        path: str | Path,
+        verifier: OpenSetVerifier,
+        *,
+        key: bytes | str | None = None,
+        seal_names: bool = True,
+        timeout: float = 30.0,
+    ) -> Self:
+        """Make an empty gallery.
+
+        Parameters
+        ----------
+        path : str or Path
+            A file that is not there yet. It will be readable by its owner only.
+        verifier : OpenSetVerifier
+            Fitted; it is stored in the file, and its features are those of the gallery.
+        key : bytes, str or None
+            32 bytes, or a passphrase, with which templates are sealed (AES-256-GCM).
+        seal_names : bool
+            With a key: whether names and sources are sealed as well.
+        timeout : float
+            How long to wait for other processes, in seconds.
+        """
+        features, dimension = _describe(verifier)
+        Store.make(Path(path), features, dimension, save_bytes(verifier), key, seal_names)
+        gallery = cls.open(path, key=key, timeout=timeout)
+        with gallery._store.writing() as revision:
+            gallery._store.record("create", revision, None, 0, 0)
+        return gallery
+
+    @classmethod
+    def open(
+        cls,
+        path: str | Path,
+        *,
+        key: bytes | str | None = None,
+        read_only: bool = False,
+        timeout: float = 30.0,
+    ) -> Self:
+        """Open a gallery, after checking that it is one.
+
+        Raises
+        ------
+        MissingDataError
+            Nothing is there.
+        GalleryFormatError
+            The file is not a gallery, or of a newer format.
+        GalleryDamagedError
+            It is one, and damaged.
+        GalleryKeyError
+            It is sealed and the key is missing or wrong; or it is not sealed and a key was given.
+        """
+        store = Store(Path(path), key, read_only=read_only, timeout=timeout)
+        try:
+            gallery = cls(store, _read_verifier(store), timeout)
+            if store.meta("purge") is not None and not read_only:
+                # A process died between a deletion and the cleaning up after it.
+                wipe_file(gallery._search.file)
+                purge(store, None, timeout)
+        except BaseException:
+            store.close()
+            raise
+        return gallery
+
+    def _adopt(self, verifier: OpenSetVerifier) -> None:
+        self.verifier = verifier
+        self._mark = hashlib.sha256(self._verifier_bytes()).hexdigest()
+        self._search = Search(self._store, verifier, self._mark)
+
+    def _verifier_bytes(self) -> bytes:
+        content = self._store.meta("verifier")
+        if not isinstance(content, bytes):
+            raise GalleryDamagedError(f"{self.path} is damaged: its verifier is not there")
+        return content
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Keep the index of a large gallery, and let the file go."""
+        try:
+            self._search.save()
+        finally:
+            self._store.close()
+
+    @property
+    def path(self) -> Path:
+        """Where the file is."""
+        return self._store.path
+
+    @property
+    def features(self) -> str:
+        """What the vectors are; a verifier or an engine of other features is refused."""
+        return self._store.features
+
+    @property
+    def sealed(self) -> bool:
+        """Whether templates are encrypted."""
+        return self._store.sealer is not None
+
+    def __repr__(self) -> str:
+        return f"Gallery({str(self.path)!r}, {len(self):,} people, {self.features!r})"
+
+    def __len__(self) -> int:
+        revision = self._store.number("revision")
+        if self._count[0] != revision:
+            (n,) = self._store.query("SELECT count(*) FROM person")[0]
+            self._count = revision, int(n)
+        return self._count[1]
+
+    # Enrolling.
+
+    def enrol(
+        self,
+        person: str,
+        vectors: Any,
+        *,
+        digests: Sequence[str],
+        faces: Sequence[int] | None = None,
+        sources: Sequence[str | None] | None = None,
+        qualities: Sequence[float | None] | None = None,
+    ) -> EnrolResult:
+        """Add faces of one person, all or none; those that are there already are left alone.
+
+        Parameters
+        ----------
+        person : str
+            A name; whoever has it already gets more templates.
+        vectors : (n, d)
+            Of unit length, as the engine gives them.
+        digests : list of str
+            SHA-256 of the picture file of each, in hexadecimal.
+        faces : list of int, optional
+            Which face of the picture each is; 0 if not given. One face of one picture belongs to
+            one person: another name for it is an error.
+        sources : list of str, optional
+            Where the pictures were, for people to read.
+        qualities : list of float, optional
+            Of each face.
+
+        Returns
+        -------
+        EnrolResult
+            Once this is returned, no crash loses it.
+        """
+        X = check_vectors(vectors, self._store.dimension)
+        return self._enrol([person] * len(X), X, digests, faces, sources, qualities)
+
+    def enrol_many(
+        self,
+        people: Sequence[str],
+        vectors: Any,
+        *,
+        digests: Sequence[str],
+        faces: Sequence[int] | None = None,
+        sources: Sequence[str | None] | None = None,
+        qualities: Sequence[float | None] | None = None,
+    ) -> EnrolResult:
+        """Add faces of many people, one name a vector, in one transaction."""
+        X = check_vectors(vectors, self._store.dimension)
+        return self._enrol(people, X, digests, faces, sources, qualities)
+
+    def _enrol(
+        self,
+        people: Sequence[str],
+        X: np.ndarray,
+        digests: Sequence[str],
+        faces: Sequence[int] | None,
+        sources: Sequence[str | None] | None,
+        qualities: Sequence[float | None] | None,
+        added: Sequence[float] | None = None,
+    ) -> EnrolResult:
+        cleaned = {name: check_name(name) for name in set(people)}
+        names = [cleaned[name] for name in people]
+        raw, which = check_digests(digests, faces, len(X))
+        for label, given in (("people", people), ("sources", sources), ("qualities", qualities)):
+            if given is not None and len(given) != len(X):
+                raise InputError(f"{label} has {len(given)} entries for {len(X)} vectors")
+        rows = NewTemplates(names, X, raw, which, sources, qualities, added)
+        inserted = insert_templates(self._store, rows)
+        return EnrolResult(inserted, len(X) - inserted)
+
+    def contains(self, digest: str) -> bool:
+        """Whether a face of the picture with this SHA-256 is enrolled."""
+        raw, _ = check_digests([digest], None, 1)
+        return bool(self._store.query("SELECT 1 FROM template WHERE digest = ? LIMIT 1", raw))
+
+    # Asking.
+
+    def identify(
+        self,
+        probes: Any,
+        *,
+        fpir: float = 0.01,
+        top: int = 5,
+        search: str = "auto",
+        extrapolate: bool = True,
+    ) -> list[Identification]:
+        """Say who each probe is, or that it is nobody in the gallery.
+
+        Parameters
+        ----------
+        probes : (n, d), or a list of (m_i, d)
+            One picture a probe, or several that show one person, as of a track.
+        fpir : float
+            False positive identification rate: of probes of strangers, the share that may be
+            named as anybody.
+        top : int
+            How many candidates to tell.
+        search : {"auto", "exact", "approximate"}
+            "auto" is exact up to 100,000 people. A probe of several pictures is always compared
+            exactly, in one pass over the file.
+        extrapolate : bool
+            Whether a rate below what the calibration can promise takes its threshold from the
+            tail (then ``promised`` is False), or is an error.
+
+        Raises
+        ------
+        NotEnoughDataError
+            The rate cannot be promised for so many people, and ``extrapolate`` is False.
+        """
+        check_choice("search", search, _SEARCHES)
+        if top < 1:
+            raise InputError(f"top must be at least 1; got {top}")
+        counts, sums = check_probes(probes, self._store.dimension)
+        self._follow_verifier()
+        n_people = len(self)
+        answers: list[Identification] = [Identification(None, float("-inf"), 0.0)] * len(counts)
+        if n_people == 0:
+            self.verifier.rate_per_person(fpir, 1)
+            return answers
+        depth = max(top, _FEWEST_SHORTLISTED)
+        single = counts == 1
+        for rows in (np.flatnonzero(single), np.flatnonzero(~single)):
+            if len(rows) == 0:
+                continue
+            if single[rows[0]]:
+                short = self._search.find(sums[rows], depth, search, n_people)
+            else:
+                short = self._search.find_sets(counts[rows], sums[rows], depth)
+            found = decide(
+                self._store, self.verifier, short, counts[rows], n_people, fpir, top, extrapolate
+            )
+            for row, answer in zip(rows, found, strict=True):
+                answers[row] = answer
+        return answers
+
+    def _follow_verifier(self) -> None:
+        """Take over a verifier that another process has set."""
+        if self._store.meta("verifier_mark") not in (None, self._mark):
+            self._adopt(_read_verifier(self._store))
+
+    def set_verifier(self, verifier: OpenSetVerifier) -> None:
+        """Replace the verifier, as after an adaptation; its features must be the same."""
+        features, dimension = _describe(verifier)
+        if (features, dimension) != (self.features, self._store.dimension):
+            raise InputError(
+                f"the gallery holds {self._store.dimension} numbers of {self.features!r}; the "
+                f"verifier is for {dimension} of {features!r}: vectors of two engines are never "
+                "compared, so enrol the pictures again with the other engine"
+            )
+        content = save_bytes(verifier)
+        with self._store.writing() as revision:
+            self._store.set_meta("verifier", content)
+            self._store.set_meta("verifier_mark", hashlib.sha256(content).hexdigest())
+            self._store.set_meta("index", None)
+            self._store.record("set-verifier", revision, None, 0, 0)
+        wipe_file(self._search.file)
+        self._adopt(verifier)
+
+    def people(self) -> list[Person]:
+        """Everybody, by name."""
+        rows = self._store.query(
+            "SELECT p.id, p.name, p.added, count(t.person) FROM person p "
+            "LEFT JOIN template t ON t.person = p.id GROUP BY p.id"
+        )
+        found = [Person(self._store.show_name(name, i), i, n, added) for i, name, added, n in rows]
+        return sorted(found, key=lambda person: (person.name.casefold(), person.number))
+
+    def audit(self) -> list[AuditEntry]:
+        """What was done, from the first; without biometric data and without names."""
+        return [
+            AuditEntry(*row)
+            for row in self._store.query(
+                "SELECT time, action, person, people, templates FROM audit ORDER BY id"
+            )
+        ]
+
+    def check(self) -> list[str]:
+        """Look at everything: what is wrong, one sentence each; nothing is an empty list."""
+        return find_faults(self._store) + self._search.check()
+
+    # Changing and deleting.
+
+    def rename(self, person: str, name: str) -> None:
+        """Give a person another name; the old one is deleted from the file."""
+        rename_person(self._store, check_name(person), check_name(name))
+        self._purge([], [check_name(person)])
+
+    def merge(self, person: str, into: str) -> int:
+        """Move all templates of one person to another, and forget the first; gives how many."""
+        moved = merge_people(self._store, check_name(person), check_name(into))
+        self._purge([], [check_name(person)])
+        return moved
+
+    def delete(self, person: str) -> int:
+        """Delete a person with all templates, for good; gives how many templates there were.
+
+        Rows, index entries, the journal and freed pages are overwritten, and the bytes of the
+        file are looked through for what was deleted. Copies that the file system or somebody
+        else made are out of reach: see the guide.
+        """
+        removed = delete_person(self._store, check_name(person))
+        self._purge(removed.secrets, removed.names)
+        return removed.templates
+
+    def delete_source(self, digest: str) -> int:
+        """Delete all faces of one picture, and whoever has no other; gives how many faces."""
+        raw, _ = check_digests([digest], None, 1)
+        removed = delete_picture(self._store, raw[0])
+        self._purge(removed.secrets, removed.names)
+        return removed.templates
+
+    def _purge(self, secrets: list[bytes], names: list[str]) -> None:
+        wipe_file(self._search.file)
+        for name in dict.fromkeys(names):
+            content = name.encode("utf-8")
+            # Part of somebody else's name or source, it stays.
+            shared = self._store.query(
+                "SELECT 1 FROM person WHERE instr(name, ?1) UNION ALL "
+                "SELECT 1 FROM template WHERE instr(source, ?1) LIMIT 1",
+                (content,),
+            )
+            if not shared:
+                secrets = [*secrets, content]
+        purge(self._store, secrets, self._timeout)
+        self._search.touch()
+
+    def purge(self) -> None:
+        """Rewrite the file, so that nothing that was ever deleted is in it."""
+        with self._store.writing():
+            self._store.set_meta("purge", 1)
+        purge(self._store, None, self._timeout)
+
+    # Moving.
+
+    def export(self, path: str | Path, *, plaintext: bool = False) -> Path:
+        """Write everybody to one model file, for :meth:`import_from`.
+
+        Parameters
+        ----------
+        path : str or Path
+            Replaced at once or not at all; readable by its owner only.
+        plaintext : bool
+            A sealed gallery is exported sealed, to be opened with the same key, unless this is
+            True.
+        """
+        with self._store.reading():
+            written = write_export(self._store, self.verifier, Path(path), plaintext=plaintext)
+        if not self._store.read_only:
+            with self._store.writing() as revision:
+                self._store.record("export", revision, None, len(self), written)
+        return Path(path)
+
+    @classmethod
+    def import_from(
+        cls,
+        source: str | Path,
+        path: str | Path,
+        *,
+        key: bytes | str | None = None,
+        seal_names: bool = True,
+        timeout: float = 30.0,
+    ) -> Self:
+        """Make a gallery at ``path`` of what :meth:`export` wrote to ``source``.
+
+        Parameters
+        ----------
+        source, path : str or Path
+            The exported file; a file that is not there yet.
+        key : bytes, str or None
+            Opens a sealed export and seals the new gallery; for a plain export it only seals.
+        seal_names, timeout
+            As in :meth:`create`.
+        """
+        held: GalleryExport = read_export(Path(source), key)
+        gallery = cls.create(path, held.verifier, key=key, seal_names=seal_names, timeout=timeout)
+        try:
+            if len(held.people):
+                vectors = check_vectors(held.vectors, gallery._store.dimension)
+                gallery._enrol(
+                    held.people,
+                    vectors,
+                    held.digests,
+                    held.faces,
+                    held.sources,
+                    held.qualities,
+                    held.added,
+                )
+        except BaseException:
+            gallery._store.close()
+            for suffix in ("", "-wal", "-shm"):
+                wipe_file(gallery.path.with_name(gallery.path.name + suffix))
+            raise
+        return gallery
+
+
+def _describe(verifier: OpenSetVerifier) -> tuple[str, int]:
+    if not isinstance(verifier, OpenSetVerifier) or not hasattr(verifier, "thresholds_"):
+        raise InputError(f"a gallery needs a fitted OpenSetVerifier; got {type(verifier).__name__}")
+    if not verifier.features_:
+        raise InputError(
+            "the verifier does not say what its vectors are: fit its model with features="
+        )
+    return str(verifier.features_), int(verifier.n_features_in_)
+
+
+def _read_verifier(store: Store) -> OpenSetVerifier:
+    content = store.meta("verifier")
+    try:
+        verifier = load_bytes(content if isinstance(content, bytes) else b"", "its verifier")
+    except ModelFileError as error:
+        raise GalleryDamagedError(f"{store.path} is damaged: {error}") from error
+    if (
+        not isinstance(verifier, OpenSetVerifier)
+        or verifier.features_ != store.features
+        or verifier.n_features_in_ != store.dimension
+    ):
+        raise GalleryDamagedError(f"{store.path} is damaged: its verifier is for other vectors")
+    return verifier

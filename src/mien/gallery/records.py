@@ -1,0 +1,89 @@
+"""What a gallery answers with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+__all__ = ["AuditEntry", "EnrolResult", "Identification", "Person"]
+
+
+@dataclass(frozen=True)
+class EnrolResult:
+    """How many templates were added, and how many were there already."""
+
+    added: int
+    already: int
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody in the gallery.
+
+    Attributes
+    ----------
+    name : str
+        As it was given.
+    number : int
+        Of the row; it is never given to anybody else, and stays in the audit trail.
+    templates : int
+        Faces of this person.
+    added : float
+        When, in seconds since 1970.
+    """
+
+    name: str
+    number: int
+    templates: int
+    added: float
+
+
+@dataclass(frozen=True)
+class Identification:
+    """Who a probe is.
+
+    Attributes
+    ----------
+    person : str or None
+        The best person if its ratio reaches its threshold; None is "unknown".
+    log_ratio : float
+        Calibrated natural-log ratio of the best person; minus infinity in an empty gallery.
+    probability : float
+        That it is the best person, if half of all probes are of somebody in the gallery.
+    candidates : list of (str, float)
+        The best people and their ratios, from the best.
+    threshold : float
+        What the best person's ratio had to reach for the stated rate.
+    promised : bool
+        False where the threshold was extrapolated beyond what the calibration can promise.
+    """
+
+    person: str | None
+    log_ratio: float
+    probability: float
+    candidates: list[tuple[str, float]] = field(default_factory=list)
+    threshold: float = float("nan")
+    promised: bool = True
+
+
+@dataclass(frozen=True)
+class AuditEntry:
+    """Something that was done to the gallery; without biometric data, and without names.
+
+    Attributes
+    ----------
+    time : float
+        Seconds since 1970.
+    action : str
+        "create", "enrol", "rename", "merge", "delete", "delete-source", "set-verifier", "export",
+        "import".
+    person : int or None
+        Number of the person's row; None where it was several.
+    people, templates : int
+        How many were concerned.
+    """
+
+    time: float
+    action: str
+    person: int | None
+    people: int
+    templates: int
