@@ -7,8 +7,8 @@ from pathlib import PurePath
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
+from mien._core.tracks import join_tracks, number_groups
 from mien._core.validation import NO_GROUP, check_choice, check_labels
 from mien.errors import InputError
 
@@ -38,22 +38,6 @@ def _check_boxes(boxes: Any, box_format: str) -> np.ndarray:
             f"{box_format!r} right?"
         )
     return boxes
-
-
-def _overlap(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Intersection over union (n, m) of boxes (n, 4) and (m, 4) as corners."""
-    low = np.maximum(first[:, None, :2], second[None, :, :2])
-    high = np.minimum(first[:, None, 2:], second[None, :, 2:])
-    shared = np.prod(np.maximum(high - low, 0), axis=2)
-    areas = [np.prod(boxes[:, 2:] - boxes[:, :2], axis=1) for boxes in (first, second)]
-    return shared / (areas[0][:, None] + areas[1] - shared)
-
-
-def _motion(first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Distance (n, m) of the boxes' centres, in mean sides of the first box."""
-    centres = [(boxes[:, :2] + boxes[:, 2:]) / 2 for boxes in (first, second)]
-    sides = np.sqrt(np.prod(first[:, 2:] - first[:, :2], axis=1))
-    return np.linalg.norm(centres[0][:, None] - centres[1], axis=2) / sides[:, None]
 
 
 def group_tracks(
@@ -117,60 +101,22 @@ def group_tracks(
     n_tracks = 0
     for name in _in_order(names):
         rows = np.flatnonzero(names == name)
-        last: dict[int, int] = {}
-        for frame in np.unique(frames[rows]):
-            here = rows[frames[rows] == frame]
-            last = {t: row for t, row in last.items() if frame - frames[row] <= max_gap}
-            open_tracks = list(last)
-            joined = _join(
-                corners, frames, [last[t] for t in open_tracks], here, max_motion, min_overlap
-            )
-            for row in here:
-                if row in joined:
-                    track[row] = open_tracks[joined[row]]
-                else:
-                    track[row] = n_tracks
-                    n_tracks += 1
-                last[int(track[row])] = int(row)
-    return _drop_short(track, min_length)
-
-
-def _join(
-    corners: np.ndarray,
-    frames: np.ndarray,
-    before: list[int],
-    here: np.ndarray,
-    max_motion: float,
-    min_overlap: float,
-) -> dict[int, int]:
-    """Which open track (position in ``before``) each detection of this frame continues."""
-    if not before:
-        return {}
-    overlap = _overlap(corners[before], corners[here])
-    steps = frames[here][None, :] - frames[before][:, None]
-    allowed = (overlap >= min_overlap) & (
-        _motion(corners[before], corners[here]) <= max_motion * steps
-    )
-    first, second = linear_sum_assignment(np.where(allowed, overlap, 0), maximize=True)
-    return {int(here[j]): int(i) for i, j in zip(first, second, strict=True) if allowed[i, j]}
+        joined = join_tracks(
+            corners[rows],
+            frames[rows],
+            max_motion=max_motion,
+            min_overlap=min_overlap,
+            max_gap=max_gap,
+        )
+        track[rows] = joined + n_tracks
+        n_tracks += int(joined.max(initial=-1)) + 1
+    return number_groups(track, min_length)
 
 
 def _in_order(labels: np.ndarray) -> np.ndarray:
     """The different labels in the order in which they first come."""
     names, first = np.unique(labels, return_index=True)
     return names[np.argsort(first)]
-
-
-def _drop_short(groups: np.ndarray, min_length: int) -> np.ndarray:
-    """Groups of fewer than ``min_length`` become -1; the others are numbered from 0 again."""
-    out = np.full(len(groups), NO_GROUP, dtype=np.int64)
-    number = 0
-    for name in _in_order(groups):
-        members = groups == name
-        if name != NO_GROUP and members.sum() >= min_length:
-            out[members] = number
-            number += 1
-    return out
 
 
 def group_bursts(
@@ -218,7 +164,7 @@ def group_bursts(
     breaks = (np.diff(times[order]) > max_gap) | (np.diff(codes[order]) != 0)
     bursts = np.empty(n, dtype=np.int64)
     bursts[order] = np.concatenate([[0], np.cumsum(breaks)]) if n else []
-    return _drop_short(bursts, min_length)
+    return number_groups(bursts, min_length)
 
 
 def group_folders(paths: Iterable[Any], *, level: int = 1, min_length: int = 2) -> np.ndarray:
@@ -251,7 +197,7 @@ def group_folders(paths: Iterable[Any], *, level: int = 1, min_length: int = 2) 
             raise InputError(f"{str(path)!r} has no folder at level {level}")
         folders.append(str(parents[level - 1]))
     codes = np.unique(np.asarray(folders, dtype=str), return_inverse=True)[1]
-    return _drop_short(codes.astype(np.int64), min_length)
+    return number_groups(codes.astype(np.int64), min_length)
 
 
 def group_table(names: Iterable[Any], table: Mapping[str, Any]) -> np.ndarray:
