@@ -85,14 +85,15 @@ def kmeans_starts(
         rows = _plus_plus(Z, k, starts, rng)
     centres = Z[rows]
     labels = np.full((starts, len(Z)), -1)
-    costs = np.zeros(starts)
+    costs = np.full(starts, np.inf)
     active = np.arange(starts)
     for _ in range(_MOST_STEPS):
         squared = _squared_distances(Z, centres[active])
         found = np.argmin(squared, axis=2)
-        costs[active] = np.take_along_axis(squared, found[:, :, None], axis=2)[..., 0].sum(axis=1)
-        moved = (found != labels[active]).any(axis=1)
-        labels[active] = found
+        cost = np.take_along_axis(squared, found[:, :, None], axis=2)[..., 0].sum(axis=1)
+        # Points that coincide can change places for ever: a step must also pay.
+        moved = (found != labels[active]).any(axis=1) & (cost < (1 - 1e-9) * costs[active])
+        labels[active], costs[active] = found, cost
         if not moved.any():
             break
         active, squared, found = active[moved], squared[moved], found[moved]
