@@ -18,6 +18,7 @@ from mien.cli.demo import demo
 from mien.cli.encode import encode
 from mien.cli.evaluate import evaluate
 from mien.cli.identify import identify
+from mien.cli.people import people_app
 from mien.cli.reproduce_committee import reproduce_committee
 from mien.cli.reproduce_hallucination import reproduce_hallucination
 from mien.cli.reproduce_super_vector import reproduce_super_vector
@@ -64,6 +65,7 @@ reproduce_app.command("weak-labels")(reproduce_weak_labels)
 train_app.command("hallucinator")(train_hallucinator)
 reproduce_app.command("hallucination")(reproduce_hallucination)
 app.add_typer(data_app, name="data")
+app.add_typer(people_app, name="people")
 app.add_typer(train_app, name="train")
 app.add_typer(reproduce_app, name="reproduce")
 

@@ -34,6 +34,32 @@ class Trials:
         rows = np.concatenate([np.flatnonzero(self.same), impostors])
         return Trials(self.ratio[rows], self.cosine[rows], self.same[rows])
 
+    def thin_low(
+        self, scores: np.ndarray, most: int, prior: float, rng: np.random.RandomState
+    ) -> tuple[Trials, np.ndarray]:
+        """Genuine trials, the highest impostors, and a draw of the rest; with their weights.
+
+        Weights make genuine trials ``prior`` of the whole, and the draw stand for the rest.
+        """
+        genuine, impostors = np.flatnonzero(self.same), np.flatnonzero(~self.same)
+        half = most // 2
+        each = (1 - prior) / max(len(impostors), 1)
+        high, drawn, share = impostors, impostors[:0], 1.0
+        if len(impostors) > most:
+            order = np.argpartition(scores[impostors], -half)
+            high, low = impostors[order[-half:]], impostors[order[:-half]]
+            drawn = low[rng.randint(0, len(low), half)]
+            share = len(low) / half
+        rows = np.concatenate([genuine, high, drawn])
+        weights = np.concatenate(
+            [
+                np.full(len(genuine), prior / max(len(genuine), 1)),
+                np.full(len(high), each),
+                np.full(len(drawn), each * share),
+            ]
+        )
+        return Trials(self.ratio[rows], self.cosine[rows], self.same[rows]), weights
+
     def fuse(self, cell: tuple[float, float, float]) -> np.ndarray:
         fused: np.ndarray = cell[0] * self.ratio + cell[1] * self.cosine + cell[2]
         return fused
