@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit
 
-__all__ = ["balance_classes", "fit_logistic"]
+__all__ = ["balance_classes", "fit_logistic", "newton_logistic"]
 
 
 def balance_classes(same: np.ndarray) -> np.ndarray:
@@ -49,26 +48,84 @@ def fit_logistic(
     scores = np.asarray(scores, dtype=np.float64)
     centre = weights @ scores / weights.sum()
     scale = np.sqrt(weights @ (scores - centre) ** 2 / weights.sum())
-    scale = np.where(scale > 0, scale, 1.0)
+    # A constant score has a spread of rounding errors, which must not be blown up.
+    scale = np.where(scale > 1e-12 * np.abs(centre), scale, 1.0)
     standard = (scores - centre) / scale
-    sign = np.where(np.asarray(same, dtype=bool), 1.0, -1.0)
+    design = np.column_stack([standard, np.ones(len(standard))])
+    truth = np.asarray(same, dtype=bool)
+    theta, _ = newton_logistic(design, truth, weights, 0.0, ridge, nonnegative=nonnegative)
+    coefficients = theta[:-1] / scale
+    return coefficients, float(theta[-1] - coefficients @ centre)
 
-    def loss(theta: np.ndarray) -> tuple[float, np.ndarray]:
-        margin = sign * (standard @ theta[:-1] + theta[-1])
-        pull = -sign * weights * expit(-margin)
-        value = weights @ np.logaddexp(0, -margin) + 0.5 * ridge * theta[:-1] @ theta[:-1]
-        gradient = np.append(standard.T @ pull + ridge * theta[:-1], pull.sum())
-        return float(value), gradient
 
-    k = scores.shape[1]
-    low = 0.0 if nonnegative else None
-    found = minimize(
-        loss,
-        np.append(np.ones(k), 0.0),
-        jac=True,
-        method="L-BFGS-B",
-        bounds=[(low, None)] * k + [(None, None)],
-        options={"maxiter": 500, "ftol": 1e-13, "gtol": 1e-9},
-    )
-    coefficients = found.x[:-1] / scale
-    return coefficients, float(found.x[-1] - coefficients @ centre)
+def newton_logistic(
+    Z: np.ndarray,
+    same: np.ndarray,
+    weight: np.ndarray,
+    offset: float,
+    ridge: float,
+    max_iter: int = 100,
+    *,
+    nonnegative: bool = False,
+) -> tuple[np.ndarray, int]:
+    """Newton's method for weighted logistic regression with a ridge on all but the last column.
+
+    Parameters
+    ----------
+    Z : (n, k + 1)
+        Few columns of about unit scale, the last of ones.
+    same : (n,) bool
+        True for the first class.
+    weight : (n,)
+        Of the samples.
+    offset : float
+        Added to every log ratio.
+    ridge : float
+        Penalty on all coefficients but the last.
+    max_iter : int
+        Most steps.
+    nonnegative : bool
+        Whether all coefficients but the last are kept at zero or above.
+
+    Returns
+    -------
+    theta (k + 1,), number of steps
+
+    Notes
+    -----
+    Minimises Σ w log(1 + e^{∓(Zθ + offset)}) + ½ ridge ‖θ without its last‖². Strictly convex, and
+    each step is halved until the objective falls, so it arrives. A coefficient that is at its bound
+    and would be pushed below stays there and takes no part in the step (Bertsekas, 1982).
+    """
+    sign = np.where(same, 1.0, -1.0)
+    penalty = np.full(Z.shape[1], ridge)
+    penalty[-1] = 0
+    low = np.full(Z.shape[1], 0.0 if nonnegative else -np.inf)
+    low[-1] = -np.inf
+
+    def objective(theta: np.ndarray) -> float:
+        loss = np.logaddexp(0, -sign * (Z @ theta + offset))
+        return float(weight @ loss + 0.5 * penalty @ theta**2)
+
+    theta = np.zeros(Z.shape[1])
+    value = objective(theta)
+    n_iter = 0
+    while n_iter < max_iter:
+        n_iter += 1
+        p = expit(Z @ theta + offset)
+        gradient = Z.T @ (weight * (p - same)) + penalty * theta
+        curvature = np.maximum(weight * p * (1 - p), 1e-300)
+        hessian = (Z.T * curvature) @ Z + np.diag(penalty + 1e-12)
+        free = (theta > low) | (gradient < 0)
+        step = np.zeros_like(theta)
+        step[free] = np.linalg.solve(hessian[np.ix_(free, free)], gradient[free])
+        length = 1.0
+        while length > 1e-10 and objective(np.maximum(theta - length * step, low)) > value:
+            length /= 2
+        before, theta = theta, np.maximum(theta - length * step, low)
+        new = objective(theta)
+        moved = np.abs(theta - before).max()
+        if value - new <= 1e-14 and moved <= 1e-9 * (1 + np.abs(theta).max()):
+            break
+        value = min(new, value)
+    return theta, n_iter

@@ -6,13 +6,14 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import logit
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mien._core.logistic import newton_logistic
 from mien.errors import InputError
 from mien.evaluation.curves import check_two_classes, count_accepted
 
@@ -138,43 +139,6 @@ def check_same(same: Any, n_scores: int) -> np.ndarray:
     return truth == values[1]
 
 
-def _fit_logistic(
-    Z: np.ndarray, same: np.ndarray, weight: np.ndarray, offset: float, ridge: float, max_iter: int
-) -> tuple[np.ndarray, int]:
-    """Newton's method for weighted logistic regression with a ridge on all but the last column.
-
-    Minimises Σ w log(1 + e^{∓(Zθ + offset)}) + ½ ridge ‖θ without its last‖². Strictly convex, and
-    each step is halved until the objective falls, so it arrives.
-    """
-    sign = np.where(same, 1.0, -1.0)
-    penalty = np.full(Z.shape[1], ridge)
-    penalty[-1] = 0
-
-    def objective(theta: np.ndarray) -> float:
-        loss = np.logaddexp(0, -sign * (Z @ theta + offset))
-        return float(weight @ loss + 0.5 * penalty @ theta**2)
-
-    theta = np.zeros(Z.shape[1])
-    value = objective(theta)
-    n_iter = 0
-    while n_iter < max_iter:
-        n_iter += 1
-        p = expit(Z @ theta + offset)
-        gradient = Z.T @ (weight * (p - same)) + penalty * theta
-        curvature = np.maximum(weight * p * (1 - p), 1e-300)
-        hessian = (Z.T * curvature) @ Z + np.diag(penalty + 1e-12)
-        step = np.linalg.solve(hessian, gradient)
-        length = 1.0
-        while length > 1e-10 and objective(theta - length * step) > value:
-            length /= 2
-        theta = theta - length * step
-        new = objective(theta)
-        if value - new <= 1e-14 and np.abs(length * step).max() <= 1e-9 * (1 + np.abs(theta).max()):
-            break
-        value = min(new, value)
-    return theta, n_iter
-
-
 class LogisticCalibration(TransformerMixin, BaseEstimator):
     """Turn scores into natural-log likelihood ratios by prior-weighted logistic regression.
 
@@ -258,7 +222,7 @@ class LogisticCalibration(TransformerMixin, BaseEstimator):
         if self.regularization == 0:
             _refuse_separable(X, truth)
         ridge = self.regularization / truth.size
-        theta, self.n_iter_ = _fit_logistic(
+        theta, self.n_iter_ = newton_logistic(
             Z, truth, weight, float(logit(self.prior)), ridge, self.max_iter
         )
         self.coef_ = theta[:-1] / spread
