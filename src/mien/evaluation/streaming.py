@@ -198,10 +198,10 @@ class ScoreHistogram:
         while (last >> joins) - (first >> joins) >= self.n_bins:
             joins += 1
         self._rebin(joins, first >> joins, last >> joins)
+        self._exponent += joins
 
     def _rebin(self, joins: int, first: int, last: int) -> None:
         """Join 2**joins neighbours, and centre the bins on first…last (in the new width)."""
-        assert self._exponent is not None
         self._flush()
         base = first - (self.n_bins - 1 - (last - first)) // 2
         new = np.zeros_like(self._counts)
@@ -210,7 +210,6 @@ class ScoreHistogram:
         moved = ((place + self._base) >> joins) - base
         np.add.at(new, (kind, moved + 1), self._counts[kind, place + 1])
         self._counts, self._base, self._span = new, base, (first, last)
-        self._exponent += joins
 
     def accepted(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Exact counts of who is accepted at the lower edge of every bin in use.

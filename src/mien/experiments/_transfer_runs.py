@@ -59,8 +59,8 @@ def run_lfw(
     methods = ("cosine", "JB, approximate", "JB, exact", "calibrated fusion")
     scores = {method: np.empty(len(protocol.pairs)) for method in methods}
     for part in protocol.view2("unrestricted"):
-        rows, people = part.train_rows, part.train_people
-        assert rows is not None
+        rows = np.asarray(part.train_rows)
+        people = protocol.people[rows]
         here = np.flatnonzero(protocol.fold == part.fold)
         Z = X
         if n_pca is not None:

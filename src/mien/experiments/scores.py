@@ -245,16 +245,15 @@ class _Reader:
         self, lines: list[int], texts: Sequence[str], column: int, failures: bool
     ) -> np.ndarray | None:
         values = _parse_numbers(texts, self.decimal_comma)
-        if values is None and self.every:
-            return None
         if values is None:
-            for line, text in zip(lines, texts, strict=True):
-                if _parse_numbers([text], self.decimal_comma) is None:
-                    raise DataError(
-                        f"{self.path}, line {line}, column {self.columns[column]!r}: expected a "
-                        f"number; got {text!r:.60}"
-                    )
-        assert values is not None
+            if self.every:
+                return None
+            wrong = (_parse_numbers([text], self.decimal_comma) is None for text in texts)
+            place = next((i for i, bad in enumerate(wrong) if bad), 0)
+            raise DataError(
+                f"{self.path}, line {lines[place]}, column {self.columns[column]!r}: expected a "
+                f"number; got {texts[place]!r:.60}"
+            )
         missing = np.flatnonzero(np.isnan(values))
         if missing.size and not failures:
             text = texts[missing[0]]
