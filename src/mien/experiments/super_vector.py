@@ -128,7 +128,8 @@ def compare_encoders(
     -------
     dict
         ``accuracy``: name -> (n_splits,); ``dimensions``: name -> most of any split;
-        ``seconds``: name -> float, of the processor, the choice of settings included; ``settings``: name -> what was chosen in each split.
+        ``seconds``: name -> float, of the processor, the choice of settings included;
+        ``settings``: name -> what was chosen in each split.
 
     Notes
     -----
