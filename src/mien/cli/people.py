@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 
 from mien.cli._display import console, print_json
@@ -54,9 +55,9 @@ def list_people(gallery: _File, passphrase: _Passphrase = False, as_json: _Json 
     table.columns[1].justify = "right"
     for person in people:
         day = datetime.fromtimestamp(person.added, tz=UTC).date().isoformat()
-        table.add_row(person.name, str(person.templates), day)
+        table.add_row(escape(person.name), str(person.templates), day)
     if people:
-        console.print(table, markup=False)
+        console.print(table)
     faces = sum(person.templates for person in people)
     console.print(
         f"{len(people):,} people with {faces:,} faces in {gallery}", highlight=False, markup=False

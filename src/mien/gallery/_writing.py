@@ -93,9 +93,9 @@ def _refuse_conflicts(store: Store, owners: list[int], new: NewTemplates) -> Non
         if holder != owner:
             names = store.names_of([owner, holder])
             raise InputError(
-                f"face {face} of the picture {digest.hex()[:12]}… is {names[holder]!r}'s in the "
-                f"gallery, so it cannot be {names[owner]!r}'s; nothing was enrolled. Delete or "
-                "merge, or give faces= where a picture shows several people"
+                f"face {face} of the picture {digest.hex()[:12]}… belongs to {names[holder]!r} in "
+                f"the gallery, so it cannot be of {names[owner]!r}; nothing was enrolled. Delete "
+                "or merge, or give faces= where a picture shows several people"
             )
 
 

@@ -121,6 +121,13 @@ def make_step(
         the approximate one (it never rises).
     """
 
+    source_log_dets = (0.0, 0.0)
+    if prior is not None:
+        source_log_dets = (
+            float(np.linalg.slogdet(prior.identity)[1]),
+            float(np.linalg.slogdet(prior.variation)[1]),
+        )
+
     def step(state: State) -> tuple[State, float]:
         identity, variation, explained, total = _expect(statistics, state, exact=exact)
         if prior is None:
@@ -136,7 +143,7 @@ def make_step(
         if exact:
             value = _log_likelihood(statistics, state, explained, total)
             if prior is not None and source is not None:
-                value -= _penalty(statistics, state, prior, source)
+                value -= _penalty(statistics, state, prior.strength, source, source_log_dets)
         else:
             value = _approximate_cost(statistics, state, following, prior, identity, variation)
         return following, value
@@ -243,8 +250,9 @@ def _log_likelihood(
 def _penalty(
     statistics: WorkingStatistics,
     state: State,
-    prior: Prior,
+    strength: float,
     source: tuple[np.ndarray, np.ndarray],
+    log_dets: tuple[float, float],
 ) -> float:
     """``lambda Σ_i KL(source‖target)`` of the hidden variables of every person."""
     r = len(state.psi)
@@ -252,14 +260,12 @@ def _penalty(
         float(np.sum(np.diag(source[0]) / state.psi))
         + float(np.log(state.psi).sum())
         - 2 * state.log_det
-        - np.linalg.slogdet(prior.identity)[1]
+        - log_dets[0]
         - r
     )
-    variation = (
-        float(np.trace(source[1])) - 2 * state.log_det - np.linalg.slogdet(prior.variation)[1] - r
-    )
+    variation = float(np.trace(source[1])) - 2 * state.log_det - log_dets[1] - r
     people, pictures = statistics.n_people, statistics.n_samples
-    return 0.5 * float(prior.strength * (people * identity + pictures * variation))
+    return 0.5 * float(strength * (people * identity + pictures * variation))
 
 
 def _approximate_cost(

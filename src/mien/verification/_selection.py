@@ -15,8 +15,10 @@ __all__ = [
     "choose_strength",
     "held_out_scores",
     "hold_out_people",
+    "join",
     "pair_people",
     "person_losses",
+    "search_strengths",
 ]
 
 # In a held-out part: pictures of a person that are paired with each other, and impostor pairs.
@@ -25,6 +27,8 @@ _MOST_IMPOSTORS = 60_000
 # Of few people who are all told apart the losses hardly differ, and their spread says nothing: a
 # difference that one more person could undo with so many bits is none.
 _LEAST_BITS = 0.2
+# Candidates between those that are judged first, plus one.
+_STRIDE = 3
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,7 @@ def _mean_by(groups: np.ndarray, values: np.ndarray, n_groups: int) -> np.ndarra
 
 
 def choose_strength(
-    losses: np.ndarray, default: int, n_errors: float = 1.64
+    losses: np.ndarray, default: int, n_errors: float = 1.64, places: np.ndarray | None = None
 ) -> tuple[int, np.ndarray, np.ndarray]:
     """The candidate nearest to the default that is not clearly worse than the best.
 
@@ -120,6 +124,8 @@ def choose_strength(
     n_errors : float
         "Clearly" is by more than so many standard errors of the paired difference over people,
         to which a fifth of a bit of one person is added.
+    places : (n_candidates,) or None
+        Places of the candidates on their grid, where some are left out; nearness is by these.
 
     Returns
     -------
@@ -133,7 +139,8 @@ def choose_strength(
     spread = difference.std(axis=1, ddof=1) / np.sqrt(n_people)
     error = np.hypot(spread, _LEAST_BITS / n_people)
     good = np.flatnonzero(mean - mean[best] <= n_errors * error)
-    chosen = int(good[np.argmin(np.abs(good - default))])
+    places = np.arange(len(mean)) if places is None else places
+    chosen = int(good[np.argmin(np.abs(places[good] - places[default]))])
     return chosen, mean, error
 
 
@@ -155,9 +162,59 @@ def held_out_scores(
         pairs = pair_people(held, people, rng)
         columns.append(list(score(train, pairs)))
         parts.append(pairs)
-    together = HeldOutPairs(
+    return [np.concatenate(candidate) for candidate in zip(*columns, strict=True)], join(parts)
+
+
+def join(parts: Sequence[HeldOutPairs]) -> HeldOutPairs:
+    """The pairs of all parts, one after another."""
+    return HeldOutPairs(
         np.concatenate([p.rows for p in parts]),
         np.concatenate([p.same for p in parts]),
         np.concatenate([p.people for p in parts]),
     )
-    return [np.concatenate(candidate) for candidate in zip(*columns, strict=True)], together
+
+
+def search_strengths(
+    n_candidates: int, default: int, judge: Callable[[int], np.ndarray]
+) -> tuple[int, np.ndarray, np.ndarray, np.ndarray]:
+    """What :func:`choose_strength` would choose of all candidates, judging about half of them.
+
+    From the default every third candidate is judged, outwards as long as it gets better; then the
+    neighbours of the best and of the chosen one, until both lie between judged neighbours.
+
+    Parameters
+    ----------
+    n_candidates : int
+        In order of strength.
+    default : int
+        The candidate that is kept in doubt.
+    judge : callable
+        ``judge(candidate)`` gives the held-out loss of each person (n_people,).
+
+    Returns
+    -------
+    chosen, judged candidates (k,), mean (k,), standard error (k,)
+    """
+    losses = {default: judge(default)}
+    for stride in (-_STRIDE, _STRIDE):
+        last, candidate = default, default + stride
+        while 0 <= candidate < n_candidates:
+            losses[candidate] = judge(candidate)
+            if np.nanmean(losses[candidate]) > np.nanmean(losses[last]):
+                break
+            last, candidate = candidate, candidate + stride
+    wanted: set[int] = set()
+    while True:
+        for candidate in sorted(wanted):
+            losses[candidate] = judge(candidate)
+        places = np.array(sorted(losses))
+        chosen, mean, error = choose_strength(
+            np.stack([losses[place] for place in places]),
+            int(np.searchsorted(places, default)),
+            places=places,
+        )
+        ends = places[chosen], places[np.argmin(mean)]
+        wanted = {int(end) + side for end in ends for side in (-1, 1)} - set(losses)
+        wanted = {candidate for candidate in wanted if 0 <= candidate < n_candidates}
+        if not wanted:
+            return int(places[chosen]), places, mean, error

@@ -36,8 +36,8 @@ class Trials:
 
     def thin_low(
         self, scores: np.ndarray, most: int, prior: float, rng: np.random.RandomState
-    ) -> tuple[Trials, np.ndarray]:
-        """Genuine trials, the highest impostors, and a draw of the rest; with their weights.
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of genuine trials, the highest impostors, and a draw of the rest; their weights.
 
         Weights make genuine trials ``prior`` of the whole, and the draw stand for the rest.
         """
@@ -58,7 +58,7 @@ class Trials:
                 np.full(len(drawn), each * share),
             ]
         )
-        return Trials(self.ratio[rows], self.cosine[rows], self.same[rows]), weights
+        return rows, weights
 
     def fuse(self, cell: tuple[float, float, float]) -> np.ndarray:
         fused: np.ndarray = cell[0] * self.ratio + cell[1] * self.cosine + cell[2]

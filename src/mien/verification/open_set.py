@@ -278,21 +278,23 @@ class OpenSetVerifier(BaseEstimator):
         return parts
 
     def _calibrate(self, trials: Trials, rng: np.random.RandomState) -> _Cell:
+        """Weigh the candidates at equal shares, then scale their sum for few genuine trials."""
         columns = [_CANDIDATES.index(name) for name in dict.fromkeys(self.candidates)]
-
-        def fit(some: Trials, weights: np.ndarray, ridge: float) -> _Cell:
-            scores = np.column_stack([some.ratio, some.cosine])[:, columns]
-            slopes, offset = fit_logistic(scores, some.same, weights, ridge=ridge)
-            both = np.zeros(2)
-            both[columns] = slopes
-            return _Cell(float(both[0]), float(both[1]), offset)
-
         thin = trials.thin(_MOST_IMPOSTORS, rng)
-        first = fit(thin, balance_classes(thin.same), self.ridge)
+        scores = np.column_stack([thin.ratio, thin.cosine])[:, columns]
+        slopes, offset = fit_logistic(
+            scores, thin.same, balance_classes(thin.same), ridge=self.ridge
+        )
+        both = np.zeros(2)
+        both[columns] = slopes
+        fused = trials.fuse((float(both[0]), float(both[1]), offset))
         # Where few probes are genuine, the highest impostors decide: all of them are kept.
-        some, weights = trials.thin_low(trials.fuse(first), _MOST_IMPOSTORS, self.prior, rng)
-        cell = fit(some, weights, self.ridge * self.prior)
-        return cell._replace(offset=cell.offset - float(logit(self.prior)))
+        rows, weights = trials.thin_low(fused, _MOST_IMPOSTORS, self.prior, rng)
+        (scale,), shift = fit_logistic(
+            fused[rows, None], trials.same[rows], weights, ridge=self.ridge * self.prior
+        )
+        shift += scale * offset - float(logit(self.prior))
+        return _Cell(float(scale * both[0]), float(scale * both[1]), float(shift))
 
     # Scores.
 

@@ -12,16 +12,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from mien._core.em import run_em
+from mien._core.em import EMResult, run_em
+from mien._core.progress import report
 from mien._core.statistics import GroupedMoments
 from mien._core.validation import check_labels
 from mien.errors import InputError, NumericsWarning
 from mien.verification._em import Prior, State, WorkingStatistics, make_step
 from mien.verification._selection import (
     HeldOutPairs,
-    choose_strength,
-    held_out_scores,
+    hold_out_people,
+    join,
+    pair_people,
     person_losses,
+    search_strengths,
 )
 from mien.verification.joint_bayesian import (
     Basis,
@@ -41,6 +44,8 @@ CANDIDATES = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0, 0.5, 0.25, 0.12, 0.06, 0.015, 0.00
 PEOPLE_A_DIRECTION = 2.0
 # With fewer people than this none can be held out, and the default stays.
 _FEWEST_PEOPLE = 8
+# Held-out people tell strengths apart long before EM has come to rest.
+_SEARCH_TOL = 5e-2
 
 
 def _source_basis(source: JointBayesian) -> Basis:
@@ -62,6 +67,39 @@ def _shrink_mean(source: JointBayesian, moments: GroupedMoments) -> float:
     shift = source.projection_.T @ (moments.mean - source.mean_)
     distance = float(np.sum(shift**2 / noise))
     return 1.0 - min(1.0, max(len(psi) - 2, 0) / max(distance, 1e-300))
+
+
+class _HeldOutPart:
+    """People to learn from and pairs of others, with the states of the strengths tried so far."""
+
+    def __init__(
+        self,
+        model: TransferJointBayesian,
+        X: np.ndarray,
+        people: np.ndarray,
+        train: np.ndarray,
+        pairs: HeldOutPairs,
+    ) -> None:
+        moments = GroupedMoments(X.shape[1]).update(X[train], people[train])
+        _, centre = model._centre(moments)
+        whitener = _source_basis(model.source).whitener
+        rows, inverse = np.unique(pairs.rows, return_inverse=True)
+        self.model = model
+        self.pairs = pairs
+        self.working = WorkingStatistics.from_moments(moments, centre, whitener)
+        self._points = (X[rows] - centre) @ whitener
+        self._inverse = inverse.reshape(pairs.rows.shape)
+        self._states: dict[int, State] = {}
+
+    def score(self, candidate: int, strength: float) -> np.ndarray:
+        """Log ratios of the pairs, from the state of the next stronger candidate that was tried."""
+        stronger = max((tried for tried in self._states if tried < candidate), default=None)
+        start = None if stronger is None else self._states[stronger]
+        tol = max(self.model.tol, _SEARCH_TOL)
+        state = self.model._adapt(self.working, strength, tol, start).state
+        self._states[candidate] = state
+        scores = score_coordinates(self._points @ state.V, state.psi)
+        return scores[self._inverse[:, 0], self._inverse[:, 1]]
 
 
 class TransferJointBayesian(JointBayesian):
@@ -102,7 +140,8 @@ class TransferJointBayesian(JointBayesian):
         The weight w of the source in both covariances.
     strength_path_ : dict of arrays
         For "auto": ``strength``, ``cllr`` (on held-out people, after a straight calibration) and
-        ``standard_error`` of its difference to the best, one value a candidate. Empty otherwise.
+        ``standard_error`` of its difference to the best, one value a candidate that was tried.
+        Empty otherwise.
     mean_shrinkage_ : float
         How far the mean went from the source's (0) to the target's (1).
     mean_, identity_covariance_, variation_covariance_, projection_, ratios_, rank_, objective_, \
@@ -221,7 +260,9 @@ n_iter_, n_people_, n_samples_, features_, truncation_error_
         basis = _source_basis(source)
         self._warn_of_outside(moments, basis)
         self.mean_shrinkage_, self.mean_ = self._centre(moments)
-        state, working, result = self._adapt(moments, self.mean_, self.strength_, None)
+        working = WorkingStatistics.from_moments(moments, self.mean_, basis.whitener)
+        result = self._adapt(working, self.strength_, self.tol)
+        state = result.state
         _warn_of_floor(state, len(state.psi), self.floor)
         penalty = self._lambda(self.strength_, moments.n_groups)
         self.source_weight_ = penalty / (1 + penalty)
@@ -243,29 +284,26 @@ n_iter_, n_people_, n_samples_, features_, truncation_error_
         return strength if self.weighting == "constant" else strength / n_people
 
     def _adapt(
-        self, moments: GroupedMoments, centre: np.ndarray, strength: float, start: State | None
-    ) -> tuple[State, WorkingStatistics, Any]:
+        self, working: WorkingStatistics, strength: float, tol: float, start: State | None = None
+    ) -> EMResult[State]:
         """EM in the source's coordinates, from the source or from a state nearer to the end."""
         psi = self.source.ratios_
-        basis = _source_basis(self.source)
-        working = WorkingStatistics.from_moments(moments, centre, basis.whitener)
         identity = np.maximum(psi / (1 + psi), self.floor)
         variation = np.maximum(1 / (1 + psi), self.floor)
-        penalty = self._lambda(strength, moments.n_groups)
+        penalty = self._lambda(strength, working.n_people)
         prior = Prior(np.diag(identity), np.diag(variation), penalty)
         if start is None:
             V = np.diag(1 / np.sqrt(variation))
             start = State(V, identity / variation, -0.5 * float(np.log(variation).sum()))
         exact = self.e_step == "exact"
-        result = run_em(
+        return run_em(
             make_step(working, prior, exact=exact, floor=self.floor),
             start,
             max_iter=self.max_iter,
-            tol=self.tol,
+            tol=tol,
             description="transfer",
-            scale=moments.n_samples,
+            scale=working.n_samples,
         )
-        return result.state, working, result
 
     def _find_strength(self, X: np.ndarray, y: np.ndarray) -> float:
         """Try the candidates on people that were left out of the adaptation."""
@@ -278,29 +316,21 @@ n_iter_, n_people_, n_samples_, features_, truncation_error_
         if useful < _FEWEST_PEOPLE:
             return default
         rng = check_random_state(self.random_state)
-        n_folds = min(self.n_folds, useful // 2)
-        whitener = _source_basis(self.source).whitener
+        parts = [
+            _HeldOutPart(self, X, people, train, pair_people(held, people, rng))
+            for train, held in list(hold_out_people(people, min(self.n_folds, useful // 2), rng))
+        ]
+        pairs = join([part.pairs for part in parts])
 
-        def score(train: np.ndarray, pairs: HeldOutPairs) -> list[np.ndarray]:
-            moments = GroupedMoments(X.shape[1]).update(X[train], people[train])
-            _, centre = self._centre(moments)
-            rows, inverse = np.unique(pairs.rows, return_inverse=True)
-            inverse = inverse.reshape(pairs.rows.shape)
-            Z = (X[rows] - centre) @ whitener
-            scores, state = [], None
-            for strength in candidates:
-                state, _, _ = self._adapt(moments, centre, strength, state)
-                coordinates = Z @ state.V
-                scores.append(
-                    score_coordinates(coordinates, state.psi)[inverse[:, 0], inverse[:, 1]]
-                )
-            return scores
+        def judge(candidate: int) -> np.ndarray:
+            report("strength of the source", candidate, len(candidates))
+            scores = [part.score(candidate, candidates[candidate]) for part in parts]
+            return person_losses(np.concatenate(scores), pairs, calibrate=True)
 
-        scores, pairs = held_out_scores(people, n_folds, score, rng, "strength of the source")
-        losses = np.stack([person_losses(s, pairs, calibrate=True) for s in scores])
-        chosen, mean, error = choose_strength(losses, CANDIDATES.index(1.0))
+        chosen, tried, mean, error = search_strengths(len(candidates), CANDIDATES.index(1.0), judge)
+        report("strength of the source", len(candidates), len(candidates))
         self.strength_path_ = {
-            "strength": np.asarray(candidates),
+            "strength": np.asarray(candidates)[tried],
             "cllr": mean,
             "standard_error": error,
         }
