@@ -11,6 +11,7 @@ from mien.verification._selection import (
     hold_out_people,
     pair_people,
     person_losses,
+    search_strengths,
 )
 
 
@@ -61,3 +62,23 @@ def test_in_doubt_the_default_stays():
     assert chosen == 0
     np.testing.assert_allclose(mean, clear.mean(axis=1))
     assert error.shape == (5,)
+
+
+@pytest.mark.parametrize("bottom", [0.0, 2.0, 4.5, 6.0, 8.0, 11.0])
+def test_a_search_finds_what_all_candidates_would_give(bottom: float) -> None:
+    rng = np.random.default_rng(0)
+    candidates = np.arange(12)
+    noise = 0.05 * rng.normal(size=(12, 40))
+    losses = 0.02 * (candidates - bottom)[:, None] ** 2 + noise + rng.random(40)
+    judged = []
+
+    def judge(candidate: int) -> np.ndarray:
+        judged.append(candidate)
+        return losses[candidate]
+
+    chosen, places, mean, error = search_strengths(12, 5, judge)
+    assert chosen == choose_strength(losses, default=5)[0]
+    assert len(judged) == len(set(judged)) <= 9
+    assert places.tolist() == sorted(judged)
+    np.testing.assert_allclose(mean, losses[places].mean(axis=1))
+    assert error.shape == mean.shape
