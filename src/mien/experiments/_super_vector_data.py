@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from mien.faces import read_image
 from mien.features import PairedDescriptors, motion_descriptors
 from mien.multiview import Bags
 
-__all__ = ["SETS", "PairedSet", "divide_within", "load_set"]
+__all__ = ["SETS", "PairedSet", "divide_within", "load_set", "select_bags", "select_set"]
 
 Split = tuple[np.ndarray, np.ndarray]
 
@@ -61,6 +61,25 @@ def _divide(labels: np.ndarray, n_splits: int, seed: int) -> list[Split]:
     """Half to learn from and half to test on, class by class, drawn again and again."""
     divider = StratifiedShuffleSplit(n_splits, test_size=0.5, random_state=seed)
     return list(divider.split(np.zeros(len(labels)), labels))
+
+
+def select_bags(bags: Bags, rows: np.ndarray) -> Bags:
+    """The bags with these indices, in this order."""
+    lengths = np.diff(bags.offsets)[rows]
+    parts = [np.arange(bags.offsets[i], bags.offsets[i + 1]) for i in rows]
+    return Bags(bags.descriptors[np.concatenate(parts)], np.concatenate([[0], np.cumsum(lengths)]))
+
+
+def select_set(data: PairedSet, rows: np.ndarray) -> PairedSet:
+    """The same set with these bags only, and no divisions."""
+    return replace(
+        data,
+        first=select_bags(data.first, rows),
+        second=select_bags(data.second, rows),
+        labels=data.labels[rows],
+        splits=[],
+        groups=None if data.groups is None else data.groups[rows],
+    )
 
 
 def divide_within(data: PairedSet, train: np.ndarray, n_inner: int, seed: int) -> list[Split]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sklearn.svm import LinearSVC
 
+from mien.experiments._super_vector_data import select_bags
 from mien.multiview import Bags, FisherVector, MixturePCCA, MultiViewSuperVector, join_views
 from mien.multiview._normalise import normalise
 from mien.multiview.super_vector import information_scale
@@ -142,13 +143,6 @@ class Division:
         if gradient:
             found |= {"none": printed, "information": printed * information_scale(model.mixture_)}
         return {name: part.reshape(len(part), -1) for name, part in found.items()}
-
-
-def select_bags(bags: Bags, rows: np.ndarray) -> Bags:
-    """The bags with these indices, in this order."""
-    lengths = np.diff(bags.offsets)[rows]
-    parts = [np.arange(bags.offsets[i], bags.offsets[i + 1]) for i in rows]
-    return Bags(bags.descriptors[np.concatenate(parts)], np.concatenate([[0], np.cumsum(lengths)]))
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from mien._core.validation import check_choice
 from mien.errors import MissingDataError, NumericsWarning
 from mien.evaluation import plots
 from mien.evaluation.report import Report
-from mien.experiments._super_vector_data import SETS, PairedSet, divide_within, load_set
+from mien.experiments._super_vector_data import SETS, PairedSet, divide_within, load_set, select_set
 from mien.experiments._super_vector_methods import (
     DESCRIPTORS,
     METHODS,
@@ -145,18 +145,20 @@ def compare_encoders(
     settings: dict[str, list[str]] = {name: [] for name in names}
     dimensions, took = dict.fromkeys(names, 0), dict.fromkeys(names, 0.0)
     for done, (train, test) in enumerate(data.splits):
-        divisions = divide_within(data, train, n_inner, random_state + done)
+        # What is chosen here never meets a bag of the other half, not even to encode it.
+        half = select_set(data, train)
+        within = divide_within(half, np.arange(len(train)), n_inner, random_state + done)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             warnings.simplefilter("ignore", NumericsWarning)
             inner = [
-                (_prepare(data, learn, (random_state, done, 1 + i)), judge)
-                for i, (learn, judge) in enumerate(divisions)
+                (_prepare(half, learn, (random_state, done, 1 + i)), judge)
+                for i, (learn, judge) in enumerate(within)
             ]
             outer = _prepare(data, train, (random_state, done))
             for name in names:
                 start = time.process_time()
-                setting = _choose(name, inner, data.labels)
+                setting = _choose(name, inner, half.labels)
                 found, size = METHODS[name].accuracy(outer, setting, data.labels, test)
                 dimensions[name] = max(dimensions[name], size)
                 accuracy[name].append(found)
