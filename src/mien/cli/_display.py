@@ -12,11 +12,14 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TaskID,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from mien._core.progress import listening
 
@@ -37,6 +40,16 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
+class _Rate(ProgressColumn):
+    """Steps a second, or seconds a step where that is more telling."""
+
+    def render(self, task: Task) -> Text:
+        speed = task.finished_speed or task.speed
+        if not speed:
+            return Text("")
+        return Text(f"{speed:.1f}/s" if speed >= 1 else f"{1 / speed:.1f} s each", style="dim")
+
+
 @contextmanager
 def showing_progress() -> Iterator[None]:
     """Show what learners report inside the block as progress bars, one for each description."""
@@ -45,6 +58,7 @@ def showing_progress() -> Iterator[None]:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
+        _Rate(),
         TimeElapsedColumn(),
         TimeRemainingColumn(),
         console=errors,
