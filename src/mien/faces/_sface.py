@@ -107,8 +107,9 @@ class SFaceEngine:
 
 
 def _to_face(row: Any, scale: np.ndarray) -> Face | None:
-    """One row of YuNet (x, y, w, h, five points, score), or None for one without area."""
+    """One row of YuNet (x, y, w, h, five points, score), or None for one without extent."""
     if not np.all(np.isfinite(row)) or row[2] <= 0 or row[3] <= 0:
         return None
     box = row[:4] * np.tile(scale, 2)
-    return Face(box, row[4:14].reshape(5, 2) * scale, float(row[14]))
+    face = Face(box, row[4:14].reshape(5, 2) * scale, float(row[14]))
+    return face if face.eye_distance >= 1 else None

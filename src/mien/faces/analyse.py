@@ -66,8 +66,10 @@ def analyse_image(
         engine = load_engine(engine)
     found = []
     for face in engine.detect(image)[:max_faces]:
-        crop = align_face(image, face) if keep_crops else None
-        found.append(FoundFace(face, engine.embed(image, face), None, crop))
+        crop = align_face(image, face)
+        quality = None
+        vector = engine.embed(image, face)
+        found.append(FoundFace(face, vector, quality, crop if keep_crops else None))
     return found
 
 

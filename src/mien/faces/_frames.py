@@ -1,0 +1,129 @@
+"""Frames of a video file, or of a folder of pictures."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mien._core.validation import require
+from mien.errors import DataError, ImageError, MissingDataError
+from mien.faces.images import MAX_PIXELS, read_image
+
+__all__ = ["Frame", "FrameSource", "open_frames"]
+
+# Containers by their first bytes. Playlists, which name other files or addresses, are not here.
+_CONTAINERS = (
+    (4, b"ftyp"),
+    (4, b"moov"),
+    (4, b"mdat"),
+    (4, b"wide"),
+    (4, b"free"),
+    (0, b"\x1aE\xdf\xa3"),
+    (8, b"AVI "),
+    (0, b"OggS"),
+    (0, b"FLV\x01"),
+    (0, b"\x00\x00\x01\xba"),
+    (0, b"\x00\x00\x01\xb3"),
+    (0, b"0&\xb2u\x8ef\xcf\x11"),
+)
+_TRANSPORT_PACKET = 188
+_TRANSPORT_SYNC = 0x47
+
+
+class Frame(NamedTuple):
+    """A picture (h, w, 3) uint8 RGB and its number in the video, from 0."""
+
+    number: int
+    image: np.ndarray
+
+
+class FrameSource(NamedTuple):
+    """Frames that are read one by one, how many the file promises, and how many a second."""
+
+    frames: Iterator[Frame]
+    promised: int
+    rate: float
+
+
+def open_frames(path: Path, every: int, pictures: list[Path] | None = None) -> FrameSource:
+    """Read each ``every``-th frame of a video file, or of ``pictures`` in their order."""
+    if pictures is not None:
+        return FrameSource(_from_pictures(pictures, every), len(pictures), 0.0)
+    _check_container(path)
+    cv2 = require("cv2", "faces", "reading video")
+    level = cv2.utils.logging.getLogLevel()
+    cv2.utils.logging.setLogLevel(
+        cv2.utils.logging.LOG_LEVEL_SILENT
+    )  # what goes wrong is said by an error, not on the screen
+    try:
+        capture = cv2.VideoCapture(str(path.resolve()), cv2.CAP_FFMPEG)
+        opened = capture.isOpened()
+    except cv2.error:
+        opened = False
+    finally:
+        cv2.utils.logging.setLogLevel(level)
+    if not opened:
+        raise DataError(f"{str(path)!r} is a damaged video, or of a kind that OpenCV cannot read")
+    width, height = (
+        int(capture.get(what)) for what in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT)
+    )
+    if width * height > MAX_PIXELS:
+        capture.release()
+        raise DataError(
+            f"{str(path)!r} has frames of {width} × {height} pixels; the limit is {MAX_PIXELS:,}"
+        )
+    promised = max(0, int(capture.get(cv2.CAP_PROP_FRAME_COUNT)))
+    rate = float(capture.get(cv2.CAP_PROP_FPS))
+    frames = _from_capture(cv2, capture, every)
+    return FrameSource(frames, promised, rate if np.isfinite(rate) and rate > 0 else 0.0)
+
+
+def _check_container(path: Path) -> None:
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise DataError(f"{str(path)!r} is no regular file")
+        with path.open("rb") as file:
+            head = file.read(_TRANSPORT_PACKET + 1)
+    except FileNotFoundError as error:
+        raise MissingDataError(f"{str(path)!r} is not there") from error
+    except OSError as error:
+        raise DataError(f"{str(path)!r} cannot be opened: {error}") from error
+    if not head:
+        raise DataError(f"{str(path)!r} is empty (0 bytes)")
+    transport = (
+        len(head) > _TRANSPORT_PACKET
+        and head[0] == _TRANSPORT_SYNC
+        and head[_TRANSPORT_PACKET] == _TRANSPORT_SYNC
+    )
+    known = any(head[at : at + len(sign)] == sign for at, sign in _CONTAINERS)
+    if not (known or transport):
+        raise DataError(
+            f"{str(path)!r} is no video: MP4, MOV, WebM, MKV, AVI, OGG, FLV, MPEG and WMV are "
+            "read, by content"
+        )
+
+
+def _from_capture(cv2: Any, capture: Any, every: int) -> Iterator[Frame]:
+    """Each ``every``-th frame; the others are skipped without being converted."""
+    number = 0
+    try:
+        while capture.grab():
+            if number % every == 0:
+                ok, frame = capture.retrieve()
+                if ok and frame is not None and frame.ndim == 3 and frame.size:
+                    yield Frame(number, cv2.cvtColor(frame, cv2.COLOR_BGR2RGB))
+            number += 1
+    finally:
+        capture.release()
+
+
+def _from_pictures(pictures: list[Path], every: int) -> Iterator[Frame]:
+    for number in range(0, len(pictures), every):
+        try:
+            yield Frame(number, read_image(pictures[number], colour=True))
+        except ImageError:
+            continue  # one frame less
