@@ -42,7 +42,7 @@ HOMES = {
     "cv2": ("faces/", "features/_flow.py"),
     "dlib": ("faces/_dlib.py",),
     "numba": ("*/_*_numba.py",),
-    "matplotlib": ("evaluation/plots.py",),
+    "matplotlib": ("evaluation/plots/",),
     "typer": ("cli/",),
     "PIL": ("faces/", "evaluation/report.py"),
     "usearch": ("gallery/_approximate.py",),

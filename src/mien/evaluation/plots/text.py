@@ -1,0 +1,85 @@
+"""Figures as text: SVG for a page, numbers for a program."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+import numpy as np
+
+from mien._core.validation import require
+from mien.evaluation.plots._style import (
+    COLOURS,
+    FAINT,
+    INK,
+    RULE,
+)
+
+__all__ = ["figure_data", "figure_to_svg"]
+
+
+def figure_to_svg(figure: Any, name: str = "figure") -> str:
+    """Write a figure as an ``<svg>`` element to stand inside a page.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        Of this module, or any other.
+    name : str
+        Goes before every id, so that several figures can share a page.
+
+    Returns
+    -------
+    str
+        Without header, metadata or addresses of any kind. The colours of this module are CSS
+        variables (``--ink``, ``--faint``, ``--rule``, ``--c0`` …) with themselves as fallback, so
+        that a page can set them for its dark mode.
+    """
+    matplotlib = require("matplotlib", "plots", "drawing")
+    buffer = io.StringIO()
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    svg = buffer.getvalue()
+    svg = svg[svg.index("<svg") :]
+    svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
+    svg = re.sub(r'\sxmlns(:xlink)?="[^"]*"', "", svg)
+    svg = svg.replace("xlink:href=", "href=")
+    prefix = re.sub(r"[^A-Za-z0-9_-]", "-", name)
+    svg = re.sub(r'\bid="', f'id="{prefix}-', svg)
+    svg = svg.replace("url(#", f"url(#{prefix}-").replace('href="#', f'href="#{prefix}-')
+    svg = re.sub(r"font: ((?:\w+ )*[\d.]+px) [^;\"]+", r"font: \1 var(--sans, sans-serif)", svg)
+    names = {INK: "ink", FAINT: "faint", RULE: "rule"}
+    names |= {colour: f"c{index}" for index, colour in enumerate(COLOURS)}
+    for colour, variable in names.items():
+        svg = svg.replace(f": {colour}", f": var(--{variable}, {colour})")
+    # The page scales the picture; a width in points would not fit a phone.
+    width = 6.5 * figure.get_figwidth()
+    svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
+    svg = re.sub(
+        r'(<svg[^>]*?) width="[^"]*"', rf'\1 style="max-width:{width:.4g}rem"', svg, count=1
+    )
+    return re.sub(r"\n\s*", "\n", svg).strip()
+
+
+def figure_data(figure: Any) -> list[dict[str, Any]]:
+    """The named lines and histograms that a figure shows, for programs.
+
+    Returns
+    -------
+    list of dict
+        ``name``, ``xlabel``, ``ylabel``, ``x`` and ``y`` each; a histogram has one x more than y.
+    """
+    found = []
+    for axes in figure.axes:
+        words = {"xlabel": axes.get_xlabel(), "ylabel": axes.get_ylabel()}
+        shown = [(line.get_label(), *line.get_data()) for line in axes.get_lines()]
+        for patch in axes.patches:
+            if hasattr(patch, "get_data"):
+                heights, edges, _ = patch.get_data()
+                shown.append((patch.get_label(), edges, heights))
+        for name, x, y in shown:
+            if name and not name.startswith("_"):
+                x, y = np.asarray(x, dtype=float).tolist(), np.asarray(y, dtype=float).tolist()
+                found.append({"name": name, **words, "x": x, "y": y})
+    return found
