@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mien.cli._display import console, errors, print_json, showing_progress
+from mien.cli._display import showing_progress
+from mien.cli._reproduce import AsJson, Data, Out, show_report
 
 __all__ = ["reproduce_hallucination"]
 
 
 def reproduce_hallucination(
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for report.html and report.json.")
-    ] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of the real data. (Default: MIEN_DATA.)")
-    ] = None,
+    out: Out = None,
+    data: Data = None,
     sets: Annotated[
         list[str] | None,
         typer.Option("--set", help="lfw, orl or rendered; again for more. (Default: all.)"),
@@ -28,9 +24,7 @@ def reproduce_hallucination(
         bool, typer.Option("--study", help="Also vary K and β of the dictionaries.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed of all that is drawn.")] = 0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the numbers for programs, and nothing else.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Complete faces from the eyes with the six methods of the paper, and with ours."""
     from mien.experiments import hallucination
@@ -43,10 +37,4 @@ def reproduce_hallucination(
             study=study,
             random_state=seed,
         )
-        page = report.write(out) if out is not None else None
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        report.print(console)
-    if page is not None:
-        errors.print(f"\nThe report: {page}", highlight=False, markup=False, soft_wrap=True)
+    show_report(report, out, as_json)

@@ -7,18 +7,15 @@ from typing import Annotated
 
 import typer
 
-from mien.cli._display import console, errors, print_json, showing_progress
+from mien.cli._display import console, print_json, showing_progress
+from mien.cli._reproduce import AsJson, Data, OutFolder, name_page
 
 __all__ = ["reproduce_super_vector"]
 
 
 def reproduce_super_vector(
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of the real sets. (Default: MIEN_DATA.)")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for report.html and report.json.")] = Path(
-        "super-vector-report"
-    ),
+    data: Data = None,
+    out: OutFolder = Path("super-vector-report"),
     only: Annotated[
         list[str] | None,
         typer.Option(
@@ -32,9 +29,7 @@ def reproduce_super_vector(
         bool, typer.Option("--quick", help="A minute, with numbers that mean little.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed of everything drawn.", min=0)] = 0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the numbers for programs, and nothing else.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare encodings of two views: each alone, concatenated, joint, and the super vector."""
     from mien.experiments.super_vector import report_super_vector, run_super_vector
@@ -48,4 +43,4 @@ def reproduce_super_vector(
         print_json(result)
     else:
         report_super_vector(result, figures=False).print(console)
-    errors.print(f"\nThe report: {page}", highlight=False, markup=False, soft_wrap=True)
+    name_page(page)

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mien.cli._display import console, errors, print_json, showing_progress
+from mien.cli._display import showing_progress
+from mien.cli._reproduce import AsJson, Data, Out, show_report
 from mien.errors import InputError
 
 __all__ = ["reproduce_transfer"]
 
 
 def reproduce_transfer(
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for report.html and report.json.")
-    ] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of the real data. (Default: MIEN_DATA.)")
-    ] = None,
+    out: Out = None,
+    data: Data = None,
     quick: Annotated[bool, typer.Option(help="Embeddings only, two repetitions.")] = False,
     repetitions: Annotated[
         int | None, typer.Option(min=1, help="Draws of people. (Default: 10, or 2 if quick.)")
@@ -35,9 +31,7 @@ def reproduce_transfer(
         ),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the numbers for programs, and nothing else.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Set our LFW numbers beside the published ones, and show what transfer brings."""
     from mien.experiments import transfer
@@ -50,13 +44,7 @@ def reproduce_transfer(
             data, quick=quick, n_repetitions=repetitions, domains=chosen, features=described,
             random_state=seed,
         )  # fmt: skip
-        page = report.write(out) if out is not None else None
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        report.print(console)
-    if page is not None:
-        errors.print(f"\nThe report: {page}", highlight=False, markup=False, soft_wrap=True)
+    show_report(report, out, as_json)
 
 
 def _split(text: str, known: tuple[str, ...], what: str) -> tuple[str, ...]:

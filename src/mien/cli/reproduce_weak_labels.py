@@ -7,18 +7,15 @@ from typing import Annotated
 
 import typer
 
-from mien.cli._display import console, errors, print_json, showing_progress
+from mien.cli._display import showing_progress
+from mien.cli._reproduce import AsJson, Data, OutFolder, show_report
 
 __all__ = ["reproduce_weak_labels"]
 
 
 def reproduce_weak_labels(
-    home: Annotated[
-        Path | None, typer.Option(help="Folder of real data. (Default: MIEN_DATA.)")
-    ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for report.html and report.json.")] = Path(
-        "weak-labels-report"
-    ),
+    home: Data = None,
+    out: OutFolder = Path("weak-labels-report"),
     part: Annotated[
         list[str] | None,
         typer.Option(
@@ -29,9 +26,7 @@ def reproduce_weak_labels(
     repeats: Annotated[int, typer.Option(help="Random groupings.", min=2)] = 100,
     starts: Annotated[int, typer.Option(help="Starts of K-means a grouping.", min=1)] = 100,
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.", min=0)] = 0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the report for programs, and nothing else.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Recognise, cluster and retrieve from groups without names, beside the paper's numbers."""
     from mien.experiments.weak_labels import PARTS
@@ -39,9 +34,4 @@ def reproduce_weak_labels(
 
     with showing_progress():
         report = run(home, parts=part or PARTS, repeats=repeats, starts=starts, random_state=seed)
-        page = report.write(out)
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        report.print(console)
-    errors.print(f"\nThe report: {page}", markup=False, highlight=False, soft_wrap=True)
+    show_report(report, out, as_json)
