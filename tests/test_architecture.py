@@ -44,7 +44,7 @@ HOMES = {
     "numba": ("*/_*_numba.py",),
     "matplotlib": ("evaluation/plots/",),
     "typer": ("cli/",),
-    "PIL": ("faces/", "evaluation/report.py"),
+    "PIL": ("faces/", "evaluation/_report_parts.py"),
     "usearch": ("gallery/_approximate.py",),
 }
 
