@@ -190,7 +190,7 @@ def test_failed_comparisons_count_as_refused(tmp_path: Path) -> None:
 
 
 def test_large_tables_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mien.experiments.scores._CHUNK", 7)
+    monkeypatch.setattr("mien.experiments._score_files._CHUNK", 7)
     path, genuine, impostor = make_table(tmp_path / "s.csv", people=True)
     table = read_scores(path)
     np.testing.assert_array_equal(table.scores["score"][table.same], genuine)
