@@ -48,7 +48,7 @@ def test_curves_have_every_method_and_people_are_disjoint():
         assert np.isfinite(values[-1, 1]).all()
     assert curves.mean("cllr", "transfer, auto")[1] < curves.mean("cllr", "target only")[1]
     report = Report("t")
-    transfer._report_domain(report, curves)
+    transfer.report_domain(report, curves)
     assert any("Advantage" in str(block) for block in report.to_dict().values())
 
 
