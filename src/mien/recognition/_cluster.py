@@ -1,0 +1,381 @@
+"""Unsorted photographs or a video, sorted by person without a single name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mien._core.progress import track
+from mien._core.validation import NO_GROUP
+from mien.errors import DataError, InputError, MissingDataError
+from mien.faces import (
+    PictureResult,
+    analyse_pictures,
+    analyse_video,
+    find_pictures,
+    resize_images,
+)
+from mien.recognition._cluster_groups import BURST_SECONDS, group_photographs
+from mien.recognition._cluster_linkage import link_faces, own_ratios
+from mien.recognition._people import Failure, check_rate
+from mien.recognition._verifier import FaceVerifier, load_verifier
+from mien.subspace import pairs_in_pictures
+
+__all__ = ["ClusteredFace", "PeopleFound", "cluster"]
+
+PathLike = str | os.PathLike[str]
+CROP = 64
+
+
+class ClusteredFace(NamedTuple):
+    """One face: where it is, and how sure its place is.
+
+    Attributes
+    ----------
+    path : Path
+        The picture or the video.
+    frame : int or None
+        Frame of a video.
+    number : int
+        Which face of the picture or frame, from 0, the largest first.
+    box : tuple of float
+        Left, top, width, height in pixels.
+    quality : float or None
+        0 to 1.
+    """
+
+    path: Path
+    frame: int | None
+    number: int
+    box: tuple[float, float, float, float]
+    quality: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class PeopleFound:
+    """Who goes with whom.
+
+    Attributes
+    ----------
+    source : Path
+        What was sorted.
+    faces : list of ClusteredFace
+    people : (n,)
+        Person of each face from 0, the one with most faces first; -1 where there are fewer than
+        ``min_faces`` of them.
+    groups : (n,)
+        What was certain before: a track, a burst, copies of a file; -1 for none.
+    cannot_link : (n_pairs, 2)
+        Faces of one picture or frame: never one person.
+    log_ratios : (n,)
+        Of each face with the other faces of its person; NaN for a face alone. Low ones are worth
+        a look.
+    threshold : float
+        Log ratio above which two sets of faces were joined.
+    fpir : float
+        What the threshold means: the part of faces for which it would be passed by a stranger,
+        were all compared.
+    extrapolated : bool
+        The model's trials are too few for that rate; its tail was assumed to be exponential.
+    failures : list of Failure
+        Pictures without a usable face, each with its reason.
+    crops : (n, 64, 64, 3) uint8
+        The aligned faces, small.
+    """
+
+    source: Path
+    faces: list[ClusteredFace]
+    people: np.ndarray
+    groups: np.ndarray
+    cannot_link: np.ndarray
+    log_ratios: np.ndarray
+    threshold: float
+    fpir: float
+    extrapolated: bool
+    model: str
+    failures: list[Failure] = field(repr=False)
+    crops: np.ndarray = field(repr=False)
+
+    @property
+    def n_people(self) -> int:
+        """People with enough faces."""
+        return int(self.people.max(initial=-1)) + 1
+
+    @property
+    def sizes(self) -> list[int]:
+        """Faces of each person."""
+        return np.bincount(self.people[self.people >= 0], minlength=self.n_people).tolist()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; no template."""
+        return {
+            "source": str(self.source),
+            "faces": len(self.faces),
+            "people": self.n_people,
+            "sizes": self.sizes,
+            "unsorted_faces": int(np.count_nonzero(self.people < 0)),
+            "groups": len(np.unique(self.groups[self.groups >= 0])),
+            "cannot_link": len(self.cannot_link),
+            "threshold": self.threshold,
+            "fpir": self.fpir,
+            "extrapolated": self.extrapolated,
+            "model": self.model,
+            "table": [self.row(k) for k in range(len(self.faces))],
+            "failures": [
+                {"file": str(f.path), "reason": f.reason, "detail": f.detail} for f in self.failures
+            ],
+        }
+
+    def row(self, k: int) -> dict[str, Any]:
+        """What is known of face ``k``."""
+        face = self.faces[k]
+        ratio = float(self.log_ratios[k])
+        return {
+            "file": str(face.path),
+            "frame": face.frame,
+            "face": face.number,
+            **dict(zip("xywh", (round(side, 1) for side in face.box), strict=True)),
+            "person": person_name(int(self.people[k])),
+            "group": None if self.groups[k] < 0 else int(self.groups[k]),
+            "log_ratio": None if np.isnan(ratio) else round(ratio, 2),
+            "quality": None if face.quality is None else round(face.quality, 3),
+        }
+
+    def write(self, out: PathLike, how: str = "link") -> Path:
+        """Write folders of people, the table and the overview; see :func:`write_people`."""
+        from mien.recognition._cluster_output import write_people
+
+        return write_people(self, Path(out), how)
+
+
+def person_name(person: int) -> str | None:
+    """Name of a person's folder; None for a face that is with nobody."""
+    return None if person < 0 else f"person-{person + 1:03d}"
+
+
+class _Material(NamedTuple):
+    """Faces of all pictures or frames, one a row."""
+
+    faces: list[ClusteredFace]
+    vectors: np.ndarray
+    crops: np.ndarray
+    groups: np.ndarray
+    apart: np.ndarray
+    failures: list[Failure]
+
+
+def cluster(
+    photos: PathLike,
+    *,
+    model: FaceVerifier | PathLike | None = None,
+    engine: str | None = None,
+    fpir: float = 0.03,
+    min_faces: int = 2,
+    min_quality: float = 0.0,
+    bursts: float = BURST_SECONDS,
+    every: int = 1,
+    n_jobs: int = 2,
+    journal: PathLike | None = None,
+) -> PeopleFound:
+    """Sort the faces of a folder of photographs, or of a video, by person.
+
+    Parameters
+    ----------
+    photos : path
+        A folder of pictures with any number of faces each, or a video.
+    model : FaceVerifier, path or None
+        From :func:`adapt`; None takes the shipped one.
+    engine : {"sface", "dlib"} or None
+        Which faces and vectors; None is the model's, or "sface".
+    fpir : float
+        How careful to be: the part of faces for which a stranger among all others would pass the
+        threshold. Fewer wrong joins, and more people in two parts, the smaller it is.
+    min_faces : int
+        People with fewer faces are not listed: their faces stay unsorted.
+    min_quality : float
+        Faces below this quality are left out and counted.
+    bursts : float
+        Most seconds between two pictures of a burst; 0 makes no groups of bursts.
+    every : int
+        Of a video, analyse each so many frames.
+    n_jobs : int
+        Pictures that are worked on at the same time.
+    journal : path or None
+        File to go on from after an interruption; see `analyse_pictures`.
+
+    Returns
+    -------
+    PeopleFound
+        Two faces of one picture or frame are never one person.
+
+    Notes
+    -----
+    Faces that are one person for certain (tracks of a video, bursts, copies) are sets from the
+    start; sets are joined by the calibrated log ratio of all their pictures while it is above the
+    model's threshold for ``fpir`` among as many sets as there are. Ten thousand faces take some
+    minutes; time grows with the square of their number, memory does not.
+
+    Examples
+    --------
+    >>> from mien.recognition import cluster
+    >>> found = cluster("holiday")                                          # doctest: +SKIP
+    >>> found.write("people")                                               # doctest: +SKIP
+    """
+    check_rate("fpir", fpir)
+    if min_faces < 1:
+        raise InputError(f"min_faces must be at least 1; got {min_faces}")
+    verifier = load_verifier(model, engine)
+    source = Path(photos)
+    if source.is_dir():
+        material = _from_photographs(source, verifier, n_jobs, journal, min_quality, bursts)
+    elif source.is_file():
+        material = _from_video(source, verifier, n_jobs, every, min_quality)
+    else:
+        raise MissingDataError(f"{str(source)!r} is not there")
+    if not material.faces:
+        reasons = [failure.detail for failure in material.failures if failure.reason != "no face"]
+        first = f"; {len(reasons)} pictures failed, the first: {reasons[0]}" if reasons else ""
+        raise DataError(f"no face was found in {str(source)!r}{first}")
+    return _sort(source, material, verifier, fpir, min_faces)
+
+
+def _sort(
+    source: Path, material: _Material, verifier: FaceVerifier, fpir: float, min_faces: int
+) -> PeopleFound:
+    groups = material.groups
+    n_sets = int(np.count_nonzero(groups < 0)) + len(np.unique(groups[groups >= 0]))
+    others = max(1, n_sets - 1)
+    scorer = verifier.verifier
+    extrapolated = scorer.rate_per_person(fpir, others) < scorer.lowest_far_
+    threshold = scorer.threshold(fpir=fpir, n_people=others, extrapolate=True)
+    linked = link_faces(
+        scorer, material.vectors, threshold, groups=groups, cannot_link=material.apart
+    )
+    sizes = np.bincount(linked.labels)
+    return PeopleFound(
+        source=source,
+        faces=material.faces,
+        people=np.where(sizes[linked.labels] >= min_faces, linked.labels, NO_GROUP),
+        groups=groups,
+        cannot_link=material.apart,
+        log_ratios=own_ratios(scorer, material.vectors, linked.labels),
+        threshold=threshold,
+        fpir=fpir,
+        extrapolated=bool(extrapolated),
+        model=verifier.features,
+        failures=material.failures,
+        crops=material.crops,
+    )
+
+
+def _from_photographs(
+    source: Path,
+    verifier: FaceVerifier,
+    n_jobs: int,
+    journal: PathLike | None,
+    min_quality: float,
+    bursts: float,
+) -> _Material:
+    paths = find_pictures(source)
+    if not paths:
+        raise MissingDataError(f"there is no picture in {str(source)!r}")
+    pictures: list[PictureResult] = []
+    faces, vectors, crops, places = [], [], [], []
+    failures: list[Failure] = []
+    for picture in analyse_pictures(
+        paths, verifier.engine, n_jobs=n_jobs, journal=journal, keep_crops=True
+    ):
+        failures += _failures(picture, min_quality)
+        kept = []
+        for number, found in enumerate(picture.faces):
+            if _too_poor(found.quality, min_quality):
+                continue
+            places.append(len(pictures))
+            faces.append(_face(picture.path, None, number, found))
+            vectors.append(found.vector)
+            crops.append(_shrink(found.crop))
+            # What is kept for thousands of pictures holds no crops.
+            kept.append(found)
+        pictures.append(
+            PictureResult(picture.path, picture.digest, picture.size, _light(kept), picture.error)
+        )
+    n = len(faces)
+    groups = np.full(n, NO_GROUP, dtype=np.int64)
+    apart = np.zeros((0, 2), dtype=np.int64)
+    if n:
+        rows, X = np.asarray(places), np.stack(vectors)
+        apart = pairs_in_pictures(rows)
+        if bursts > 0:
+            boxes = np.asarray([face.box for face in faces])
+            groups = group_photographs(pictures, rows, boxes, X, verifier.verifier, seconds=bursts)
+    return _Material(faces, _rows(vectors), _rows(crops), groups, apart, failures)
+
+
+def _light(found: Sequence[Any]) -> list[Any]:
+    """The same faces without their crops."""
+    return [replace(one, crop=None) for one in found]
+
+
+def _from_video(
+    source: Path, verifier: FaceVerifier, n_jobs: int, every: int, min_quality: float
+) -> _Material:
+    video = analyse_video(source, verifier.engine, every=every, n_jobs=n_jobs, keep_crops=True)
+    numbers: dict[int, int] = {}
+    faces, keep = [], []
+    for k, one in enumerate(track(video.detections, "faces of the video")):
+        number = numbers.get(one.frame, 0)
+        numbers[one.frame] = number + 1
+        if not _too_poor(one.found.quality, min_quality):
+            keep.append(k)
+            faces.append(_face(source, one.frame, number, one.found))
+    failures = []
+    if not video.complete:
+        detail = f"only {video.n_frames} frames could be read"
+        failures.append(Failure(source, "unreadable", detail))
+    rows = np.asarray(keep, dtype=np.int64)
+    apart = pairs_in_pictures(video.frames[rows]) if len(rows) else np.zeros((0, 2), np.int64)
+    detections = [video.detections[k] for k in keep]
+    return _Material(
+        faces,
+        _rows([one.found.vector for one in detections]),
+        _rows([_shrink(one.found.crop) for one in detections]),
+        video.tracks[rows],
+        apart,
+        failures,
+    )
+
+
+def _face(path: Path, frame: int | None, number: int, found: Any) -> ClusteredFace:
+    left, top, width, height = (float(side) for side in found.face.box)
+    quality = None if found.quality is None else float(found.quality.score)
+    return ClusteredFace(path, frame, number, (left, top, width, height), quality)
+
+
+def _too_poor(quality: Any, least: float) -> bool:
+    return quality is not None and quality.score < least
+
+
+def _failures(picture: PictureResult, min_quality: float) -> list[Failure]:
+    if picture.error is not None:
+        return [Failure(picture.path, "unreadable", picture.error)]
+    if not picture.faces:
+        return [Failure(picture.path, "no face", "no face was found")]
+    if all(_too_poor(found.quality, min_quality) for found in picture.faces):
+        detail = f"the quality of every face is below {min_quality:g}"
+        return [Failure(picture.path, "low quality", detail)]
+    return []
+
+
+def _shrink(crop: np.ndarray | None) -> np.ndarray:
+    if crop is None:
+        return np.zeros((CROP, CROP, 3), np.uint8)
+    return resize_images(crop[None], CROP)[0]
+
+
+def _rows(parts: Sequence[np.ndarray]) -> np.ndarray:
+    return np.stack(parts) if parts else np.zeros((0, 0), np.float32)

@@ -1,0 +1,193 @@
+"""Folders of people, a table and an overview of what was sorted."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+
+from mien._core.atomic import write_atomically
+from mien._core.validation import check_choice
+from mien.errors import InputError
+from mien.evaluation.report import Report
+from mien.faces import write_image
+from mien.recognition._cluster import PeopleFound, person_name
+
+__all__ = ["HOW", "check_new", "open_journal", "write_people"]
+
+HOW = ("link", "copy", "table")
+UNSORTED = "unsorted"
+JOURNAL = ".faces.journal"
+_SHOWN = 24
+_PEOPLE_SHOWN = 300
+
+
+def check_new(out: Path, resume: bool = False) -> None:
+    """Refuse a folder with something in it, unless it is that of an interrupted run."""
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise InputError(f"{str(out)!r} is there already and is no folder")
+    found = {entry.name for entry in out.iterdir()}
+    if resume and (not found or JOURNAL in found):
+        return
+    if found:
+        why = "it holds no interrupted run" if resume else "choose another place, or --resume"
+        raise InputError(f"{str(out)!r} is there already and not empty: {why}")
+
+
+def open_journal(out: Path) -> Path:
+    """Make the folder; returns where the journal of an unfinished run lies in it."""
+    out.mkdir(parents=True, exist_ok=True)
+    return out / JOURNAL
+
+
+def write_people(found: PeopleFound, out: Path, how: str = "link") -> Path:
+    """Write a result.
+
+    Parameters
+    ----------
+    found : PeopleFound
+    out : path
+        A folder, new or that of the interrupted run which is now complete.
+    how : {"link", "copy", "table"}
+        Links to the pictures, copies of them, or no folders at all. Faces of a video are written
+        as small pictures.
+
+    Returns
+    -------
+    Path
+        The folder, with ``person-001`` …, ``unsorted``, ``faces.csv`` and ``report.html``. A
+        picture is in the folder of everybody on it; one without a face, or whose faces are all
+        with nobody, is in ``unsorted``.
+    """
+    check_choice("how", how, HOW)
+    check_new(out, resume=True)
+    out.mkdir(parents=True, exist_ok=True)
+    for entry in out.iterdir():
+        if entry.is_dir() and (entry.name.startswith("person-") or entry.name == UNSORTED):
+            shutil.rmtree(entry)
+    if how != "table":
+        for name, rows in _folders(found):
+            _fill(out / name, found, rows, how)
+        _fill_failed(out / UNSORTED, found, how)
+    write_atomically(out / "faces.csv", _table(found).encode())
+    overview(found).write(out)
+    (out / JOURNAL).unlink(missing_ok=True)
+    return out
+
+
+def _folders(found: PeopleFound) -> Iterable[tuple[str, np.ndarray]]:
+    for person in range(found.n_people):
+        yield str(person_name(person)), np.flatnonzero(found.people == person)
+    placed = {found.faces[k].path for k in np.flatnonzero(found.people >= 0)}
+    video = found.source.is_file()
+    alone = [
+        k for k in np.flatnonzero(found.people < 0) if video or found.faces[k].path not in placed
+    ]
+    if alone:
+        yield UNSORTED, np.asarray(alone)
+
+
+def _fill(folder: Path, found: PeopleFound, rows: np.ndarray, how: str) -> None:
+    folder.mkdir(exist_ok=True)
+    if found.source.is_file():
+        for k in _spread(rows):
+            face = found.faces[k]
+            write_image(folder / f"frame-{face.frame:06d}-{face.number}.png", found.crops[k])
+        return
+    for path in dict.fromkeys(found.faces[k].path for k in rows):
+        _place(path, folder / _flat_name(path, found.source), how)
+
+
+def _fill_failed(folder: Path, found: PeopleFound, how: str) -> None:
+    if found.source.is_file():
+        return
+    for failure in found.failures:
+        folder.mkdir(exist_ok=True)
+        _place(failure.path, folder / _flat_name(failure.path, found.source), how)
+
+
+def _flat_name(path: Path, source: Path) -> str:
+    """A name without folders that no other picture of the source has."""
+    parts = path.relative_to(source).parts
+    return "__".join(part.replace("_", "_-") if "__" in part else part for part in parts)
+
+
+def _place(path: Path, target: Path, how: str) -> None:
+    if target.is_symlink() or target.exists():
+        return
+    if how == "copy":
+        try:
+            shutil.copyfile(path, target)
+        except OSError as error:
+            raise InputError(f"{str(path)!r} cannot be copied: {error}") from error
+    else:
+        target.symlink_to(os.path.relpath(path.resolve(), target.parent.resolve()))
+
+
+def _spread(rows: np.ndarray) -> np.ndarray:
+    """At most so many of the rows as are shown, evenly."""
+    if len(rows) <= _SHOWN:
+        return rows
+    return rows[np.linspace(0, len(rows) - 1, _SHOWN).round().astype(int)]
+
+
+def _table(found: PeopleFound) -> str:
+    text = io.StringIO()
+    names = ["file", "frame", "face", "x", "y", "w", "h", "person", "group", "log_ratio", "quality"]
+    table = csv.DictWriter(text, names, lineterminator="\n")
+    table.writeheader()
+    for k in range(len(found.faces)):
+        row = found.row(k)
+        if not found.source.is_file():
+            row["file"] = found.faces[k].path.relative_to(found.source).as_posix()
+        table.writerow(row)
+    return text.getvalue()
+
+
+def overview(found: PeopleFound) -> Report:
+    """One page with the faces of everybody, those that fit least last."""
+    report = Report("People", f"in {found.source.name}")
+    report.text(in_words(found))
+    for person in range(min(found.n_people, _PEOPLE_SHOWN)):
+        rows = np.flatnonzero(found.people == person)
+        order = rows[np.argsort(-found.log_ratios[rows], kind="stable")]
+        shown = _spread(order)
+        title = f"{person_name(person)}: {len(rows)} faces"
+        if len(shown) < len(rows):
+            title += f", {len(shown)} of them shown"
+        report.gallery(found.crops[shown], title=title, columns=12)
+    if found.n_people > _PEOPLE_SHOWN:
+        report.text(f"{found.n_people - _PEOPLE_SHOWN} more people are in the folders.")
+    alone = np.flatnonzero(found.people < 0)
+    if alone.size:
+        shown = _spread(alone)
+        title = f"with nobody: {len(alone)} faces, {len(shown)} shown"
+        report.gallery(found.crops[shown], title=title, columns=12)
+    if found.failures:
+        rows_ = [
+            {"file": f.path.name, "reason": f.reason, "detail": f.detail} for f in found.failures
+        ]
+        report.table("Pictures without a usable face", rows_[:100])
+    return report
+
+
+def in_words(found: PeopleFound) -> str:
+    """The result in a few sentences."""
+    n_groups = len(np.unique(found.groups[found.groups >= 0]))
+    alone = int(np.count_nonzero(found.people < 0))
+    known = "tracks" if found.source.is_file() else "bursts and copies"
+    words = (
+        f"{len(found.faces)} faces of {found.n_people} people; {alone} faces with nobody; "
+        f"{len(found.failures)} failures to acquire. {n_groups} {known} were one person from the "
+        f"start, {len(found.cannot_link)} pairs of one picture two people. Sets of faces were "
+        f"joined above a log ratio of {found.threshold:.1f}, which a stranger among all others "
+        f"would pass for {100 * found.fpir:g} % of the faces"
+    )
+    return words + (" (by an extrapolated tail)." if found.extrapolated else ".")
