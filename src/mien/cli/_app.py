@@ -16,6 +16,7 @@ from mien.cli.complete import complete
 from mien.cli.data import data_app
 from mien.cli.demo import demo
 from mien.cli.encode import encode
+from mien.cli.enrol import enrol
 from mien.cli.evaluate import evaluate
 from mien.cli.identify import identify
 from mien.cli.people import people_app
@@ -48,6 +49,7 @@ reproduce_app = typer.Typer(
 app.command()(complete)
 app.command()(demo)
 app.command()(encode)
+app.command()(enrol)
 app.command()(evaluate)
 app.command()(cluster)
 app.command()(identify)

@@ -1,6 +1,36 @@
 """From photographs and videos to people: the verbs as functions, and the verifiers they use."""
 
+from mien.recognition._adapt import Adaptation, adapt
+from mien.recognition._cluster import ClusteredFace, PeopleFound, cluster
+from mien.recognition._enrol import Enrolment, enrol
+from mien.recognition._identify import (
+    IdentifiedFace,
+    IdentifiedPicture,
+    assign_people,
+    identify,
+    iter_identified,
+)
+from mien.recognition._people import Failure
 from mien.recognition._verifier import FaceVerifier, load_source, load_verifier
 from mien.recognition._verify import Verification, verify
 
-__all__ = ["FaceVerifier", "Verification", "load_source", "load_verifier", "verify"]
+__all__ = [
+    "Adaptation",
+    "ClusteredFace",
+    "Enrolment",
+    "FaceVerifier",
+    "Failure",
+    "IdentifiedFace",
+    "IdentifiedPicture",
+    "PeopleFound",
+    "Verification",
+    "adapt",
+    "assign_people",
+    "cluster",
+    "enrol",
+    "identify",
+    "iter_identified",
+    "load_source",
+    "load_verifier",
+    "verify",
+]

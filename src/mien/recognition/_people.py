@@ -16,7 +16,9 @@ __all__ = [
     "CLEARLY_LARGER",
     "Failure",
     "LabelledPicture",
+    "check_rate",
     "choose_face",
+    "count_reasons",
     "digest_file",
     "list_people",
 ]
@@ -41,8 +43,9 @@ class Failure:
     ----------
     path : Path
         The file.
-    reason : {"unreadable", "no face", "several faces", "low quality", "nobody named"}
-        In two words, for counting.
+    reason : str
+        "unreadable", "no face", "several faces", "low quality", "nobody named" or "two names":
+        two words, for counting.
     detail : str
         In a sentence.
     """

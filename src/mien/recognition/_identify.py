@@ -1,0 +1,318 @@
+"""Who is on these pictures, or in this video?"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from mien.faces import (
+    FoundFace,
+    PictureResult,
+    VideoResult,
+    analyse_pictures,
+    analyse_video,
+    annotate,
+    find_pictures,
+    read_image,
+)
+from mien.faces.captions import caption_pictures
+from mien.gallery import Gallery, Identification
+from mien.recognition._galleries import engine_of, open_gallery
+from mien.recognition._people import check_rate
+
+__all__ = ["IdentifiedFace", "IdentifiedPicture", "assign_people", "identify", "iter_identified"]
+
+PathLike = str | os.PathLike[str]
+VIDEOS = {".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".ogv", ".flv", ".mpg", ".mpeg", ".wmv"}
+KNOWN, UNKNOWN = "#009e73", "#b0b0b0"
+_SHOWN_TRACKS = 12
+
+
+@dataclass(frozen=True)
+class IdentifiedFace:
+    """A face, or a track of a video, and who it is.
+
+    Attributes
+    ----------
+    person : str or None
+        None is "unknown".
+    log_ratio, probability, threshold, promised, candidates
+        As in :class:`mien.gallery.Identification`; of the person that was assigned, or of the best
+        candidate.
+    found : FoundFace
+        The face; of a track, the one of the best quality.
+    frames : tuple of int
+        First frame, last frame and number of faces of a track; empty for a picture.
+    """
+
+    person: str | None
+    log_ratio: float
+    probability: float
+    threshold: float
+    promised: bool
+    candidates: list[tuple[str, float]]
+    found: FoundFace = field(repr=False)
+    frames: tuple[int, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; no template."""
+        return {
+            "person": self.person,
+            "log_ratio": _finite(self.log_ratio),
+            "probability": self.probability,
+            "threshold": _finite(self.threshold),
+            "promised": self.promised,
+            "candidates": [[name, ratio] for name, ratio in self.candidates],
+            "box": [round(float(value), 1) for value in self.found.face.box],
+            **({"frames": list(self.frames)} if self.frames else {}),
+        }
+
+
+@dataclass(frozen=True)
+class IdentifiedPicture:
+    """A picture or a video with everybody on it, the largest face (the longest track) first.
+
+    Attributes
+    ----------
+    path : Path
+        The file.
+    faces : list of IdentifiedFace
+        Nobody is named twice in one picture, nor in one frame.
+    error : str or None
+        Why it could not be used.
+    """
+
+    path: Path
+    faces: list[IdentifiedFace]
+    error: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        faces = [face.to_dict() for face in self.faces]
+        return {"file": str(self.path), "faces": faces, "error": self.error}
+
+    def draw(self) -> np.ndarray:
+        """The picture with boxes and names; of a video, one face a track. (h, w, 3) uint8."""
+        labels = [face.person or "unknown" for face in self.faces]
+        if self.faces and self.faces[0].frames:
+            tracks = self.faces[:_SHOWN_TRACKS]
+            crops = [
+                np.zeros((112, 112, 3), np.uint8) if face.found.crop is None else face.found.crop
+                for face in tracks
+            ]
+            title = f"{self.path.name}: {len(self.faces)} tracks"
+            return caption_pictures(crops, labels[: len(tracks)], title, side=150)
+        image = read_image(self.path, colour=True)
+        colours = [KNOWN if face.person else UNKNOWN for face in self.faces]
+        return annotate(image, [face.found for face in self.faces], labels, colours)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def assign_people(
+    found: Sequence[Identification], apart: Iterable[tuple[int, int]] | None = None
+) -> list[tuple[str | None, float]]:
+    """Name every probe so that two that cannot be one person never are.
+
+    Parameters
+    ----------
+    found : sequence of Identification
+        What the gallery says of each probe alone.
+    apart : iterable of (int, int) or None
+        Probes that are two people; None says that all of them are, as the faces of one picture.
+
+    Returns
+    -------
+    list of (str or None, float)
+        The person and the ratio of each probe. Of all allowed ways to name the faces of a picture
+        the one with the largest sum of ratios above their thresholds is taken; tracks are named
+        in the order of their ratios. A probe whose candidates are all taken is unknown.
+    """
+    unnamed: list[tuple[str | None, float]] = [(None, one.log_ratio) for one in found]
+    found = [replace(one, threshold=_needed(one)) for one in found]
+    if apart is None:
+        return _assign_all(found, unnamed)
+    enemies: dict[int, set[int]] = {}
+    for a, b in apart:
+        enemies.setdefault(a, set()).add(b)
+        enemies.setdefault(b, set()).add(a)
+    wishes = sorted(
+        ((ratio, i, name) for i, one in enumerate(found) for name, ratio in one.candidates),
+        reverse=True,
+    )
+    for ratio, i, name in wishes:
+        free = all(unnamed[j][0] != name for j in enemies.get(i, ()))
+        if unnamed[i][0] is None and ratio >= found[i].threshold and free:
+            unnamed[i] = (name, ratio)
+    return unnamed
+
+
+def _needed(found: Identification) -> float:
+    """What a ratio must reach: the threshold of the rate, and never less than even odds."""
+    return max(found.threshold, 0.0)
+
+
+def _assign_all(
+    found: Sequence[Identification], unnamed: list[tuple[str | None, float]]
+) -> list[tuple[str | None, float]]:
+    names = sorted({name for one in found for name, _ in one.candidates})
+    if not names:
+        return unnamed
+    # What naming gains over "unknown"; zero where it is not allowed.
+    gain = np.zeros((len(found), len(names)))
+    for i, one in enumerate(found):
+        for name, ratio in one.candidates:
+            if ratio >= one.threshold:
+                gain[i, names.index(name)] = ratio - one.threshold + 1e-9
+    for i, j in zip(*linear_sum_assignment(gain, maximize=True), strict=True):
+        if gain[i, j] > 0:
+            unnamed[i] = (names[j], dict(found[i].candidates)[names[j]])
+    return unnamed
+
+
+def _name(
+    found: Sequence[Identification],
+    faces: Sequence[FoundFace],
+    top: int,
+    apart: Iterable[tuple[int, int]] | None = None,
+    frames: Sequence[tuple[int, ...]] | None = None,
+) -> list[IdentifiedFace]:
+    return [
+        IdentifiedFace(
+            person, ratio, one.probability, _needed(one), one.promised, one.candidates[:top], face,
+            () if frames is None else frames[i],
+        )
+        for i, ((person, ratio), one, face) in enumerate(
+            zip(assign_people(found, apart), found, faces, strict=True)
+        )
+    ]  # fmt: skip
+
+
+def _identify_picture(
+    result: PictureResult, gallery: Gallery, fpir: float, top: int
+) -> IdentifiedPicture:
+    if result.error is not None or not result.faces:
+        return IdentifiedPicture(result.path, [], result.error)
+    vectors = np.stack([face.vector for face in result.faces])
+    # As many candidates as faces: the best assignment never needs more.
+    found = gallery.identify(vectors, fpir=fpir, top=max(top, len(result.faces)))
+    return IdentifiedPicture(result.path, _name(found, result.faces, top))
+
+
+def _identify_video(
+    video: VideoResult, gallery: Gallery, fpir: float, top: int
+) -> IdentifiedPicture:
+    """Every track as one set of pictures; two tracks with a frame in common are two people."""
+    tracks, frames, vectors = video.tracks, video.frames, video.vectors
+    numbers, counts = np.unique(tracks[tracks >= 0], return_counts=True)
+    numbers = numbers[np.argsort(-counts, kind="stable")]
+    if numbers.size == 0:
+        return IdentifiedPicture(video.path, [])
+    rows = [np.flatnonzero(tracks == number) for number in numbers]
+    found = gallery.identify(
+        [vectors[mine] for mine in rows], fpir=fpir, top=max(top, len(numbers))
+    )
+    seen = [set(frames[mine].tolist()) for mine in rows]
+    apart = [(i, j) for i in range(len(rows)) for j in range(i) if seen[i] & seen[j]]
+    best = [video.detections[_best_row(video, mine)].found for mine in rows]
+    spans = [(int(frames[m].min()), int(frames[m].max()), len(m)) for m in rows]
+    return IdentifiedPicture(video.path, _name(found, best, top, apart, spans))
+
+
+def _best_row(video: VideoResult, rows: np.ndarray) -> int:
+    """The detection of the best quality, or the largest where none is known."""
+
+    def rank(row: int) -> tuple[float, float]:
+        found = video.detections[row].found
+        return (0.0 if found.quality is None else float(found.quality.score), found.face.area)
+
+    return max(rows.tolist(), key=rank)
+
+
+def iter_identified(
+    photos: PathLike | Sequence[PathLike],
+    gallery: Gallery | PathLike,
+    *,
+    fpir: float = 0.01,
+    top: int = 3,
+    every: int = 5,
+    n_jobs: int = 2,
+    key: bytes | str | None = None,
+) -> Iterator[IdentifiedPicture]:
+    """As :func:`identify`, one picture after the other: for more than fit into memory."""
+    check_rate("fpir", fpir)
+    places = [photos] if isinstance(photos, (str, os.PathLike)) else list(photos)
+    pictures: list[Path] = []
+    videos: list[Path] = []
+    for place in map(Path, places):
+        if place.suffix.lower() in VIDEOS:
+            videos.append(place)
+        else:
+            pictures += find_pictures(place)
+            if place.is_dir():
+                videos += sorted(p for p in place.rglob("*") if p.suffix.lower() in VIDEOS)
+    with open_gallery(gallery, key=key, read_only=not isinstance(gallery, Gallery)) as opened:
+        engine = engine_of(opened.features)
+        if pictures:
+            for result in analyse_pictures(pictures, engine, n_jobs=n_jobs):
+                yield _identify_picture(result, opened, fpir, top)
+        for path in videos:
+            video = analyse_video(path, engine, every=every, n_jobs=n_jobs, keep_crops=True)
+            yield _identify_video(video, opened, fpir, top)
+
+
+def identify(
+    photos: PathLike | Sequence[PathLike],
+    gallery: Gallery | PathLike,
+    *,
+    fpir: float = 0.01,
+    top: int = 3,
+    every: int = 5,
+    n_jobs: int = 2,
+    key: bytes | str | None = None,
+) -> list[IdentifiedPicture]:
+    """Name everybody on pictures or in videos, or say that it is nobody in the gallery.
+
+    Parameters
+    ----------
+    photos : path, or list of paths
+        Pictures, folders of pictures, or videos.
+    gallery : Gallery or path
+        From :func:`enrol`.
+    fpir : float
+        Of strangers, the part that may be named as somebody. A name also needs a ratio above 0,
+        whatever the rate allows: nobody is named against the evidence.
+    top : int
+        Candidates to tell.
+    every : int
+        Look at each so many frames of a video.
+    n_jobs : int
+        Pictures that are worked on at the same time.
+    key : bytes, str or None
+        Of a sealed gallery.
+
+    Returns
+    -------
+    list of IdentifiedPicture
+        In order, videos last. No two faces of one picture get one name; a track of a video is one
+        probe with all its faces.
+
+    Examples
+    --------
+    >>> from mien.recognition import identify
+    >>> for picture in identify("party.jpg", "people.gallery"):             # doctest: +SKIP
+    ...     print(picture.path, [face.person for face in picture.faces])
+    """
+    return list(
+        iter_identified(
+            photos, gallery, fpir=fpir, top=top, every=every, n_jobs=n_jobs, key=key
+        )
+    )  # fmt: skip
