@@ -301,3 +301,14 @@ def test_bags_encoded_together_are_bags_encoded_alone(noise: str) -> None:
     np.testing.assert_array_equal(only, latent)
     assert gradient.shape == (7, 3, 14)
     assert empty.shape == (7, 3, 0)
+
+
+def test_flat_descriptors_of_single_precision_are_learned() -> None:
+    # The patches of a sky: all the same, far from the mean, beside others that vary.
+    rng = np.random.default_rng(0)
+    flat = np.full((600, 8), 7.3) + 1e-4 * rng.normal(size=(600, 8))
+    rows = np.concatenate([flat, rng.normal(size=(600, 8))]).astype(np.float32)
+    model = FisherVector(16, max_iter=20, random_state=0)
+    encoded = model.fit_transform((rows, np.arange(0, 1201, 100)))
+    assert np.all(np.isfinite(encoded))
+    assert np.all(model.mixture_.covariances_ > 0)

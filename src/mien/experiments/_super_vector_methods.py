@@ -154,18 +154,15 @@ class Method:
     scalings: tuple[str | None, ...] = (None,)
 
     def choose(self, judge: Callable[[Setting], float]) -> Setting:
-        """What is judged best: latent variables, then the share, then scaling and normalisation.
+        """What is judged best: latent variables, then share, scaling and normalisation.
 
         Where several do equally well the first is taken.
         """
         best = Setting(scaling=self.scalings[0])
         best = max((replace(best, latent=latent) for latent in self.latent), key=judge)
         best = max((replace(best, share=share) for share in _SHARES), key=judge)
-        styles = [
-            replace(best, scaling=scaling, intra=intra, power=power)
-            for scaling in self.scalings
-            for intra, power in _NORMALISATIONS
-        ]
+        best = max((replace(best, scaling=scaling) for scaling in self.scalings), key=judge)
+        styles = [replace(best, intra=intra, power=power) for intra, power in _NORMALISATIONS]
         return max(styles, key=judge)
 
     def features(self, division: Division, setting: Setting) -> np.ndarray:

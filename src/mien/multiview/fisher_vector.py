@@ -183,7 +183,7 @@ class FisherVector(TransformerMixin, BaseEstimator):
             max_iter=self.max_iter,
             reg_covar=max(1e-6 * spread, np.finfo(descriptors.dtype).tiny),
             random_state=rng.randint(2**31 - 1),
-        ).fit(descriptors)
+        ).fit(descriptors.astype(np.float64))  # E[x²] − μ² of float32 can fall below zero
         self.n_iter_ = self.mixture_.n_iter_
         self.n_features_in_ = descriptors.shape[1]
         return self
