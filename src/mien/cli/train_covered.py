@@ -20,7 +20,7 @@ def train_covered(
     report: Annotated[Path, typer.Option(help="Folder for report.html and report.json.")] = Path(
         "covered-report"
     ),
-    rounds: Annotated[int, typer.Option(help="Times that faces are newly painted.", min=1)] = 14,
+    rounds: Annotated[int, typer.Option(help="Times that faces are newly painted.", min=1)] = 24,
     seed: Annotated[int, typer.Option(help="Seed of everything that is drawn.", min=0)] = 0,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the report for programs, and nothing else.")

@@ -147,15 +147,15 @@ class Journal:
         self._flushed_at = time.monotonic()
 
     def _write(self, value: dict[str, Any]) -> None:
-        text = json.dumps(value, separators=(",", ":")).encode()
-        self._file.write(b"%08x %s\n" % (zlib.crc32(text), text))
+        self._file.write(_line(value))
 
     def _read(self) -> None:
         whole = 0
         for number, line in enumerate(self._file, start=1):
             value = _parse(line)
             if value is None:
-                if line.endswith(b"\n"):
+                foreign = number == 1 and not _line(self._asked).startswith(line)
+                if foreign or line.endswith(b"\n"):
                     raise DataError(
                         f"line {number} of the journal {self.path} is damaged, or it is no "
                         "journal: remove the file to begin anew"
@@ -174,6 +174,11 @@ class Journal:
         if whole == 0:
             self._write(self._asked)
             self._flush()
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    text = json.dumps(value, separators=(",", ":")).encode()
+    return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
 def _key(path: str) -> bytes:

@@ -25,6 +25,7 @@ from mien.faces.align import align_face
 from mien.faces.engines import FaceEngine, check_picture, load_engine
 from mien.faces.face import FoundFace, PictureResult
 from mien.faces.images import decode_image, open_picture
+from mien.faces.quality import quality_of_crop
 
 __all__ = ["analyse_image", "analyse_pictures", "find_pictures"]
 
@@ -67,7 +68,7 @@ def analyse_image(
     found = []
     for face in engine.detect(image)[:max_faces]:
         crop = align_face(image, face)
-        quality = None
+        quality = quality_of_crop(crop, face)
         vector = engine.embed(image, face)
         found.append(FoundFace(face, vector, quality, crop if keep_crops else None))
     return found

@@ -23,10 +23,11 @@ _DIGITS = 1e-3
 
 
 def covered_features(crops: np.ndarray) -> np.ndarray:
-    """The network's input (n, 1176) from aligned faces (n, 112, 112, 3) uint8.
+    """The network's input (n, 1372) from aligned faces (n, 112, 112, 3) uint8.
 
-    The grey face at 28 × 28, less its mean and over its spread; and two differences of colour at
-    14 × 14, less their median over the cheeks and the nose.
+    The grey face at 28 × 28, less its mean and over its spread; two differences of colour at
+    14 × 14, less their median over the cheeks and the nose; and the log of the spread inside each
+    of 14 × 14 blocks, less its median: cloth is smoother or rougher than skin.
     """
     small = resize_images(crops, _GREY_SIDE).astype(np.float32) / 255
     grey = small @ np.array([0.299, 0.587, 0.114], np.float32)
@@ -37,7 +38,16 @@ def covered_features(crops: np.ndarray) -> np.ndarray:
     blocks = chroma.reshape(len(crops), BLOCKS, 2, BLOCKS, 2, 2).mean(axis=(2, 4))
     skin = np.median(blocks[:, 5:9, 4:10].reshape(len(crops), -1, 2), axis=1)
     blocks = (blocks - skin[:, None, None]) * 8
-    return np.hstack([flat, blocks.reshape(len(crops), -1)]).astype(np.float32)
+    colours = blocks.reshape(len(crops), -1)
+    return np.hstack([flat, colours, _roughness(crops)]).astype(np.float32)
+
+
+def _roughness(crops: np.ndarray) -> np.ndarray:
+    """Log spread (n, 196) of the green channel inside each block, less the median block."""
+    side = CROP_SIDE // BLOCKS
+    green = crops[..., 1].astype(np.float32).reshape(len(crops), BLOCKS, side, BLOCKS, side)
+    spread = np.log(green.std(axis=(2, 4)) + 1).reshape(len(crops), -1)
+    return np.asarray(spread - np.median(spread, axis=1, keepdims=True))
 
 
 @cache
