@@ -37,7 +37,9 @@ def model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_names_and_posteriors(folder: Path, model: Path) -> None:
-    result = CliRunner().invoke(app, ["identify", str(model), str(folder / "p2"), "--json"])
+    result = CliRunner().invoke(
+        app, ["identify", str(folder / "p2"), "--model", str(model), "--json"]
+    )
     assert result.exit_code == 0, result.output
     rows = json.loads(result.stdout)
     assert len(rows) == 5
@@ -53,7 +55,9 @@ def test_unknown_below_the_threshold_and_a_bad_file(
     rng = np.random.default_rng(0)
     write_image(tmp_path / "noise.png", rng.integers(0, 256, (24, 24)).astype(np.uint8))
     (tmp_path / "text.png").write_text("hello")
-    result = CliRunner().invoke(app, ["identify", str(model), str(tmp_path), "--threshold", "1"])
+    result = CliRunner().invoke(
+        app, ["identify", str(tmp_path), "--model", str(model), "--threshold", "1"]
+    )
     assert result.exit_code == 1, "a picture that cannot be read is told by the exit code"
     assert "noise.png" in result.output.replace("\n", "")
 

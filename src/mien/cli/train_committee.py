@@ -53,7 +53,7 @@ def train_committee(
 
       mien train committee people --out people.mien
 
-      mien identify people.mien holiday/*.jpg
+      mien identify holiday/*.jpg --model people.mien
     """
     import mien
     from mien.experiments.committee import train_on_folder

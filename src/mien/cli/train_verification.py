@@ -38,9 +38,9 @@ def train_verification(
 
       mien train verification crowd --out crowd.mien --far 0.001
 
-      mien adapt crowd.mien family --out family.mien
+      mien adapt family --model crowd.mien --out family.mien
 
-      mien verify family.mien a.jpg b.jpg
+      mien verify a.jpg b.jpg --model family.mien
     """
     import mien
     from mien.experiments.verification import train_verifier
