@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pytest
 from sklearn.linear_model import orthogonal_mp
 
+from mien._core.threads import map_threads
 from mien.errors import InputError
-from mien.sparse import orthogonal_matching_pursuit
-from mien.sparse.omp import _normalise, _pursue_block, _pursue_numpy
+from mien.sparse import omp, orthogonal_matching_pursuit
+from mien.sparse.omp import _normalise, _pursue_block, _pursue_numpy, gram_matrix
 
 
 def _problem(seed: int, n: int, d: int, n_atoms: int) -> tuple[np.ndarray, np.ndarray]:
@@ -129,3 +131,20 @@ def test_bad_arrays_are_refused() -> None:
         orthogonal_matching_pursuit(np.ones((2, 4)), np.eye(5), n_nonzero=1)
     with pytest.raises(ValueError, match="NaN"):
         orthogonal_matching_pursuit(np.full((2, 4), np.nan), np.eye(4), n_nonzero=1)
+
+
+def test_gram_matrix_in_blocks_is_the_product() -> None:
+    atoms = np.random.default_rng(0).normal(size=(1100, 7))
+    gram = gram_matrix(atoms)
+    np.testing.assert_allclose(gram, atoms @ atoms.T, rtol=0, atol=1e-12)
+    np.testing.assert_array_equal(gram, gram.T)
+
+
+def test_blocks_in_threads_give_what_one_thread_gives(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    X, atoms = rng.normal(size=(700, 40)), rng.normal(size=(60, 40))
+    monkeypatch.setattr(omp, "_BLOCK_BYTES", 1)
+    alone = orthogonal_matching_pursuit(X, atoms, n_nonzero=5)
+    monkeypatch.setattr(omp, "map_threads", partial(map_threads, n_threads=3))
+    together = orthogonal_matching_pursuit(X, atoms, n_nonzero=5)
+    np.testing.assert_array_equal(alone.toarray(), together.toarray())

@@ -1,11 +1,13 @@
 # mypy: disallow-untyped-defs=False
-"""Compiled orthogonal matching pursuit on the Gram matrix, one signal a thread at a time.
+"""Compiled orthogonal matching pursuit on the Gram matrix, one signal after another.
 
-The chosen atoms are orthonormalised on the fly: with q_k the k-th direction and p_k = D q_k the
-inner products of all atoms with it, p_k = (G[i_k] − Σ_j L_kj p_j) / L_kk where L_kj = p_j[i_k] is
-the row of the Cholesky factor. A step then reads one row of the Gram matrix; the p_j stay in the
-cache of the core. The correlations lose c_k p_k with c_k = α[i_k] / L_kk, and the coefficients
-come from one triangular solve at the end.
+With G_k the rows of the Gram matrix of the atoms taken, L the Cholesky factor of their inner
+products and c_k = α[i_k] / L_kk, step k changes the coefficients by δ = c_k L⁻ᵀ e_k and the
+correlations of all atoms by −Σ_m δ_m G_m. So a step fetches one new row; the earlier ones are
+still in the cache of the core.
+
+Arrays are indexed whole, because a slice counts references, and by unsigned numbers, because a
+negative index would be wrapped: either keeps the loops from being vectorised or costs as much.
 """
 
 from __future__ import annotations
@@ -13,166 +15,167 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit, prange
+from numba import njit
 
-BLOCK = 512
-CHUNK = 32
-
-
-@njit
-def _largest(bits, mask):
-    """Largest magnitude of floats given as integers: it orders as they do, and vectorises."""
-    largest = mask - mask
-    for j in range(bits.size):
-        largest = max(largest, bits[j] & mask)
-    return largest
+# Correlations that are updated by all rows before the next ones: they stay in the first cache.
+BLOCK = 2048
+# Correlations of which the largest is remembered.
+PART = 256
 
 
-@njit(fastmath={"contract"})
-def _update(gram_row, directions, factor, k, c, low, high, fresh, alpha):
-    """New direction k on the atoms low to high, of which alpha loses its part."""
-    n = high - low
-    row = gram_row[low:high]
-    for j in range(n):
-        fresh[j] = row[j]
+@njit(nogil=True)
+def _find_largest(bits, i, mask, low, high, largest):
+    """Largest magnitude of each part of signal i from low to high.
+
+    Floats are given as integers, which order as they do once the sign is masked, and vectorise.
+    """
+    i = np.uintp(i)
+    for part in range(low // PART, (high + PART - 1) // PART):
+        most = bits.dtype.type(0)
+        for j in range(np.uintp(part * PART), np.uintp(min((part + 1) * PART, high))):
+            value = bits.dtype.type(bits[i, j] & mask)
+            if value > most:
+                most = value
+        largest[part] = most
+
+
+@njit(nogil=True, fastmath={"contract", "reassoc", "nsz"})
+def _subtract_rows(alpha, i, gram, atoms, delta, k, low, high):
+    """Take delta times the first k rows off alpha[i] from low to high, four rows at a time."""
+    i, low, high = np.uintp(i), np.uintp(low), np.uintp(high)
     m = 0
-    # Four at a time, so that the sum is loaded and stored a quarter as often.
     while m + 4 <= k:
-        w0, w1, w2, w3 = factor[k, m], factor[k, m + 1], factor[k, m + 2], factor[k, m + 3]
-        d0, d1 = directions[m, low:high], directions[m + 1, low:high]
-        d2, d3 = directions[m + 2, low:high], directions[m + 3, low:high]
-        for j in range(n):
-            fresh[j] -= w0 * d0[j] + w1 * d1[j] + w2 * d2[j] + w3 * d3[j]
+        a0, a1 = np.uintp(atoms[i, m]), np.uintp(atoms[i, m + 1])
+        a2, a3 = np.uintp(atoms[i, m + 2]), np.uintp(atoms[i, m + 3])
+        w0, w1, w2, w3 = delta[m], delta[m + 1], delta[m + 2], delta[m + 3]
+        for j in range(low, high):
+            alpha[i, j] -= w0 * gram[a0, j] + w1 * gram[a1, j] + w2 * gram[a2, j] + w3 * gram[a3, j]
         m += 4
     if m + 2 <= k:
-        w0, w1 = factor[k, m], factor[k, m + 1]
-        d0, d1 = directions[m, low:high], directions[m + 1, low:high]
-        for j in range(n):
-            fresh[j] -= w0 * d0[j] + w1 * d1[j]
+        a0, a1 = np.uintp(atoms[i, m]), np.uintp(atoms[i, m + 1])
+        w0, w1 = delta[m], delta[m + 1]
+        for j in range(low, high):
+            alpha[i, j] -= w0 * gram[a0, j] + w1 * gram[a1, j]
         m += 2
     if m < k:
-        w0 = factor[k, m]
-        d0 = directions[m, low:high]
-        for j in range(n):
-            fresh[j] -= w0 * d0[j]
-    scale = 1 / factor[k, k]
-    new = directions[k, low:high]
-    part = alpha[low:high]
-    for j in range(n):
-        value = fresh[j] * scale
-        new[j] = value
-        part[j] -= c * value
+        a0, w0 = np.uintp(atoms[i, m]), delta[m]
+        for j in range(low, high):
+            alpha[i, j] -= w0 * gram[a0, j]
 
 
-@njit
-def _pick(bits, mask, largest):
-    """Atom with the largest correlation, from the largest of each block."""
-    block = 0
-    for b in range(1, largest.size):
-        if largest[b] > largest[block]:
-            block = b
-    atom = block * BLOCK
-    wanted = largest[block]
-    for j in range(block * BLOCK, min(bits.size, (block + 1) * BLOCK)):
-        if (bits[j] & mask) == wanted:
-            atom = j
-            break
-    return atom, block
+@njit(nogil=True)
+def _pick(bits, i, mask, largest):
+    """Atom with the largest correlation, from the largest of each part."""
+    part = 0
+    for p in range(1, largest.size):
+        if largest[p] > largest[part]:
+            part = p
+    wanted = largest[part]
+    for j in range(min(PART, bits.shape[1] - part * PART)):
+        if (bits[i, part * PART + j] & mask) == wanted:
+            return part * PART + j
+    return part * PART
 
 
-@njit
-def _pursue(alpha, bits, mask, energy, gram, n_nonzero, stops, work, indices, values):
-    """Code one signal; returns the number of atoms and the energy that is left."""
+@njit(nogil=True, fastmath={"contract"})
+def _factorise(gram, atom, atoms, i, k, factor, inverse):
+    """Row k of the Cholesky factor; returns its squared pivot, 0 for an atom that is there."""
+    pivot = gram[atom, atom]
+    for m in range(k):
+        if atoms[i, m] == atom:
+            return pivot - pivot
+        # All fetched first, so that the waits for memory overlap.
+        factor[k, m] = gram[atom, atoms[i, m]]
+    for m in range(k):
+        value = factor[k, m]
+        for j in range(m):
+            value -= factor[m, j] * factor[k, j]
+        value *= inverse[m]
+        factor[k, m] = value
+        pivot -= value * value
+    return pivot
+
+
+@njit(nogil=True, fastmath={"contract"})
+def _change(factor, inverse, k, c, delta, values, i):
+    """Change of the coefficients by step k: c L⁻ᵀ e_k, also added to them."""
+    delta[k] = c * inverse[k]
+    values[i, k] = delta[k]
+    for m in range(k - 1, -1, -1):
+        value = factor[m + 1, m] * delta[m + 1]
+        for j in range(m + 2, k + 1):
+            value += factor[j, m] * delta[j]
+        delta[m] = -value * inverse[m]
+        values[i, m] += delta[m]
+
+
+@njit(nogil=True)
+def _pursue(alpha, bits, mask, i, energy, gram, stops, work, atoms, values):
+    """Code signal i; returns the number of atoms and the energy that is left."""
     tol, floor, rank_tol = stops
-    directions, factor, c, largest, fresh = work
-    n_atoms = alpha.size
-    blocks = largest.size
-    for b in range(blocks):
-        largest[b] = _largest(bits[b * BLOCK : min(n_atoms, (b + 1) * BLOCK)], mask)
+    factor, inverse, delta, largest = work
+    n_atoms, n_nonzero = alpha.shape[1], atoms.shape[1]
+    _find_largest(bits, i, mask, 0, n_atoms, largest)
     k = 0
     left = energy
     while k < n_nonzero and left > tol:
-        atom, block = _pick(bits, mask, largest)
-        if not abs(alpha[atom]) > floor:
+        atom = _pick(bits, i, mask, largest)
+        if not abs(alpha[i, atom]) > floor:
             break
-        taken = False
-        for m in range(k):
-            if indices[m] == atom:
-                taken = True
-        diagonal = gram[atom, atom]
-        if not taken:
-            for m in range(k):
-                factor[k, m] = directions[m, atom]
-                diagonal -= factor[k, m] * factor[k, m]
-        if taken or diagonal <= rank_tol:
+        pivot = _factorise(gram, atom, atoms, i, k, factor, inverse)
+        if pivot <= rank_tol:
             # In the span already: what is left of its correlation is rounding.
-            alpha[atom] = 0
-            low = block * BLOCK
-            largest[block] = _largest(bits[low : min(n_atoms, low + BLOCK)], mask)
+            alpha[i, atom] = 0
+            low = atom // PART * PART
+            _find_largest(bits, i, mask, low, min(n_atoms, low + PART), largest)
             continue
-        factor[k, k] = math.sqrt(diagonal)
-        c[k] = alpha[atom] / factor[k, k]
-        indices[k] = atom
-        left -= c[k] * c[k]
-        if k + 1 < n_nonzero:
-            for b in range(blocks):
-                low = b * BLOCK
-                high = min(n_atoms, low + BLOCK)
-                _update(gram[atom], directions, factor, k, c[k], low, high, fresh, alpha)
-                largest[b] = _largest(bits[low:high], mask)
+        factor[k, k] = math.sqrt(pivot)
+        inverse[k] = 1 / factor[k, k]
+        c = alpha[i, atom] * inverse[k]
+        atoms[i, k] = atom
+        left -= c * c
+        _change(factor, inverse, k, c, delta, values, i)
         k += 1
-    for m in range(k - 1, -1, -1):
-        value = c[m]
-        for j in range(m + 1, k):
-            value -= factor[j, m] * values[j]
-        values[m] = value / factor[m, m]
+        if k < n_nonzero:
+            for low in range(0, n_atoms, BLOCK):
+                high = min(n_atoms, low + BLOCK)
+                _subtract_rows(alpha, i, gram, atoms, delta, k, low, high)
+                _find_largest(bits, i, mask, low, high, largest)
     return k, left
 
 
-@njit
-def _sort(indices, values, k):
+@njit(nogil=True)
+def _sort(atoms, values, i, k):
     for m in range(1, k):
-        index = indices[m]
-        value = values[m]
+        atom = atoms[i, m]
+        value = values[i, m]
         j = m - 1
-        while j >= 0 and indices[j] > index:
-            indices[j + 1] = indices[j]
-            values[j + 1] = values[j]
+        while j >= 0 and atoms[i, j] > atom:
+            atoms[i, j + 1] = atoms[i, j]
+            values[i, j + 1] = values[i, j]
             j -= 1
-        indices[j + 1] = index
-        values[j + 1] = value
+        atoms[i, j + 1] = atom
+        values[i, j + 1] = value
 
 
-@njit(parallel=True, cache=True)
-def pursue_all(alpha, bits, mask, energy, gram, stops, indices, values, counts, left):
+@njit(nogil=True, cache=True)
+def pursue_all(alpha, bits, mask, energy, gram, stops, atoms, values, counts, left):
     """Code every signal from its correlations alpha (n, n_atoms), which are overwritten.
 
     ``bits`` is alpha seen as integers, ``mask`` all of their bits but the sign, ``stops`` the
     energy to stop at, the smallest correlation (relative to the signal) and the smallest pivot.
-    Writes indices and values (n, n_nonzero), counts (n,), and the energy that is left (n,).
+    Writes atoms and values (n, n_nonzero), counts (n,), and the energy that is left (n,).
     """
     n, n_atoms = alpha.shape
-    n_nonzero = indices.shape[1]
-    blocks = (n_atoms + BLOCK - 1) // BLOCK
-    for chunk in prange((n + CHUNK - 1) // CHUNK):
-        directions = np.empty((n_nonzero, n_atoms), alpha.dtype)
-        factor = np.empty((n_nonzero, n_nonzero), alpha.dtype)
-        c = np.empty(n_nonzero, alpha.dtype)
-        largest = np.empty(blocks, bits.dtype)
-        fresh = np.empty(BLOCK, alpha.dtype)
-        work = (directions, factor, c, largest, fresh)
-        for i in range(chunk * CHUNK, min(n, (chunk + 1) * CHUNK)):
-            own = (stops[0], stops[1] * math.sqrt(energy[i]), stops[2])
-            counts[i], left[i] = _pursue(
-                alpha[i],
-                bits[i],
-                mask,
-                energy[i],
-                gram,
-                n_nonzero,
-                own,
-                work,
-                indices[i],
-                values[i],
-            )
-            _sort(indices[i], values[i], counts[i])
+    n_nonzero = atoms.shape[1]
+    factor = np.empty((n_nonzero, n_nonzero), alpha.dtype)
+    inverse = np.empty(n_nonzero, alpha.dtype)
+    delta = np.empty(n_nonzero, alpha.dtype)
+    largest = np.empty((n_atoms + PART - 1) // PART, bits.dtype)
+    work = (factor, inverse, delta, largest)
+    for i in range(n):
+        own = (stops[0], stops[1] * math.sqrt(energy[i]), stops[2])
+        counts[i], left[i] = _pursue(
+            alpha, bits, mask, i, energy[i], gram, own, work, atoms, values
+        )
+        _sort(atoms, values, i, counts[i])

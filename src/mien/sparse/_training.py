@@ -11,7 +11,7 @@ from mien._core.progress import report
 from mien.sparse._atoms import bound_rows, find_idle, replace_atoms, unit_rows
 from mien.sparse._checkpoint import TrainingState
 from mien.sparse._updates import UPDATES, CodeStatistics, residual
-from mien.sparse.omp import pursue
+from mien.sparse.omp import gram_matrix, pursue
 
 __all__ = [
     "MAX_SEED",
@@ -108,15 +108,15 @@ def run_rounds(
 
     ``after(state)`` is called at the end of every round; True stops.
     """
-    gram = state.atoms @ state.atoms.T
+    gram = gram_matrix(state.atoms)
     while state.iteration < max_iter:
         atoms, objective, usage, worst = step(state.atoms, gram)
-        gram = atoms @ atoms.T
+        gram = gram_matrix(atoms)
         idle = find_idle(atoms, usage, settings.max_coherence, gram)
         if idle.size and state.iteration + 1 < max_iter:
             rng = np.random.RandomState((state.seed + state.iteration) % MAX_SEED)
             state.n_replaced += replace_atoms(atoms, idle, worst, rng)
-            gram = atoms @ atoms.T
+            gram = gram_matrix(atoms)
         state.atoms = atoms
         state.iteration += 1
         state.objective.append(objective)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,18 @@ from sklearn.utils.validation import check_array
 
 from mien._core.jit import load_kernels
 from mien._core.progress import report
+from mien._core.threads import map_threads
 from mien._core.validation import check_at_least_one_of
 from mien.errors import InputError
 
-__all__ = ["orthogonal_matching_pursuit"]
+__all__ = ["gram_matrix", "orthogonal_matching_pursuit", "pursue"]
 
-# Bytes of correlations X·Dᵀ that are held at a time: few enough to stay in the cache.
+# Bytes of correlations X·Dᵀ that a thread holds at a time: few enough for the cache, and
+# enough rows for a quick product.
 _BLOCK_BYTES = 1 << 23
-_LEAST_ROWS = 256
+_LEAST_ROWS = 128
+_REPORT_BLOCKS = 256
+_GRAM_BLOCK = 512
 
 
 def _pursue_numpy(
@@ -131,16 +136,25 @@ def pursue(
         dictionary, lengths, gram = _normalise(dictionary)
     eps = float(np.finfo(X.dtype).eps)
     stops = (0.0 if tol is None else float(tol), 16 * eps, np.sqrt(eps) * 0.03)
-    rows = min(n, max(_LEAST_ROWS, _BLOCK_BYTES // (n_atoms * X.itemsize)))
-    held = np.empty((rows, n_atoms), X.dtype)
-    parts = []
-    for low in range(0, n, rows):
+    rows = max(_LEAST_ROWS, _BLOCK_BYTES // (n_atoms * X.itemsize))
+
+    own = threading.local()
+
+    def code(low: int) -> tuple[np.ndarray, ...]:
         block = X[low : low + rows]
+        if not hasattr(own, "held"):
+            # One for each thread: new pages for every block would cost a tenth of the time.
+            own.held = np.empty((min(n, rows), n_atoms), X.dtype)
+        correlations = np.matmul(block, dictionary.T, out=own.held[: len(block)])
         energy = np.einsum("ij,ij->i", block, block)
-        correlations = np.matmul(block, dictionary.T, out=held[: len(block)])
-        parts.append(_pursue_block(correlations, energy, gram, stops, n_nonzero))
-        if n > 64 * rows:
-            report("sparse coding", min(low + rows, n), n)
+        return _pursue_block(correlations, energy, gram, stops, n_nonzero)
+
+    parts: list[tuple[np.ndarray, ...]] = []
+    starts = range(0, n, rows)
+    for first in range(0, len(starts), _REPORT_BLOCKS):
+        parts += map_threads(code, starts[first : first + _REPORT_BLOCKS])
+        if len(starts) > _REPORT_BLOCKS:
+            report("sparse coding", min((first + _REPORT_BLOCKS) * rows, n), n)
     indices, values, counts, left = (np.concatenate(part) for part in zip(*parts, strict=True))
     if lengths is not None:
         values /= lengths[indices]
@@ -152,13 +166,29 @@ def pursue(
     return codes, np.maximum(left, 0)
 
 
+def gram_matrix(atoms: np.ndarray) -> np.ndarray:
+    """Inner products (n_atoms, n_atoms) of the rows of atoms (n_atoms, d), each found once."""
+    n = len(atoms)
+    gram = np.empty((n, n), atoms.dtype)
+    blocks = [slice(low, low + _GRAM_BLOCK) for low in range(0, n, _GRAM_BLOCK)]
+
+    def fill(pair: tuple[slice, slice]) -> None:
+        first, second = pair
+        np.matmul(atoms[first], atoms[second].T, out=gram[first, second])
+        if first is not second:
+            gram[second, first] = gram[first, second].T
+
+    map_threads(fill, [(a, b) for k, a in enumerate(blocks) for b in blocks[k:]])
+    return gram
+
+
 def _normalise(dictionary: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Atoms of length one, their lengths, and their Gram matrix; zero atoms stay zero."""
     lengths = np.sqrt(np.einsum("ij,ij->i", dictionary, dictionary))
     lengths = np.where(lengths > 0, lengths, 1).astype(dictionary.dtype)
     if np.any(np.abs(lengths - 1) > 4 * np.finfo(dictionary.dtype).eps):
         dictionary = dictionary / lengths[:, None]
-    return dictionary, lengths, dictionary @ dictionary.T
+    return dictionary, lengths, gram_matrix(dictionary)
 
 
 def orthogonal_matching_pursuit(
