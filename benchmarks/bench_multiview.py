@@ -238,22 +238,20 @@ def _write_map(folder: Path) -> tuple[Path, Path]:
     return paths
 
 
+def _fit_maps(paths: tuple[Path, Path]) -> None:
+    X, Y = (np.memmap(path, dtype=np.float32, mode="r", shape=(N_LARGE, D_LARGE)) for path in paths)
+    model = MixturePCCA(K_LARGE, Q_LARGE, max_iter=5, tol=0, random_state=0).fit(X, Y)
+    if not np.all(np.diff(model.bound_) > -1e-4):
+        raise RuntimeError(f"the bound fell: {model.bound_}")
+
+
 def _large_rows() -> Iterator[Row]:
     with tempfile.TemporaryDirectory() as folder:
         paths = _write_map(Path(folder))
         size = sum(path.stat().st_size for path in paths) / 2**30
 
-        def fit() -> None:
-            X, Y = (
-                np.memmap(path, dtype=np.float32, mode="r", shape=(N_LARGE, D_LARGE))
-                for path in paths
-            )
-            model = MixturePCCA(K_LARGE, Q_LARGE, max_iter=5, tol=0, random_state=0).fit(X, Y)
-            if not np.all(np.diff(model.bound_) > -1e-4):
-                raise RuntimeError(f"the bound fell: {model.bound_}")
-
         start = time.perf_counter()
-        _, peak = peak_memory(fit)
+        _, peak = peak_memory(_fit_maps, paths)
         took = time.perf_counter() - start
     job = f"fit of {N_LARGE:,} pairs, 32 + 32, K = {K_LARGE}, q = {Q_LARGE}"
     yield Row(

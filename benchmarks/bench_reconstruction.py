@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import resource
 import signal
 import sys
 import tempfile
@@ -17,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.measure import Row, machine, print_rows, seconds
+from benchmarks.measure import Row, machine, own_peak, print_rows, seconds
 from mien.datasets import iter_faces, make_faces
 from mien.reconstruction import FaceHallucinator
 
@@ -50,9 +49,11 @@ def _train(checkpoint: str, out: str, n_faces: int, n_atoms: int, rounds: int) -
         random_state=0,
     )
     model.fit(lambda: iter_faces(2000, n_faces // 4, 4, size=32, random_state=0))
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     np.savez(
-        out, atoms=model.completer_.atoms[:64], objective=model.completer_.objective, peak=peak
+        out,
+        atoms=model.completer_.atoms[:64],
+        objective=model.completer_.objective,
+        peak=own_peak(),
     )
 
 

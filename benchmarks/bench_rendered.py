@@ -56,9 +56,9 @@ def rows() -> Iterator[Row]:
     full = os.environ.get("MIEN_BENCH_FULL") == "1"
     n_pictures = MILLION if full else MILLION // 20
     before = _children_cpu()
-    took, peak = peak_memory(lambda: _stream(n_pictures))
+    took, peak = peak_memory(_stream, n_pictures)
     cpu = _children_cpu() - before
-    small = peak_memory(lambda: _stream(n_pictures // 10))[1]
+    small = peak_memory(_stream, n_pictures // 10)[1]
     note = (
         f"{n_pictures / took:,.0f} faces/s, {n_pictures / cpu:,.0f} a CPU second, "
         f"peak {peak:.0f} MiB ({small:.0f} MiB for a tenth)"

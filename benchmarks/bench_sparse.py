@@ -90,6 +90,10 @@ def _ksvd_rows(n: int, d: int, n_atoms: int, k: int) -> Iterator[Row]:
     yield Row(job, "dictlearn, approximate K-SVD", took, took / ours, "mien", note)
 
 
+def _train_in_batches(n: int, d: int, n_atoms: int) -> None:
+    _train(n, d, n_atoms, 10, 1, batch_size=2000)
+
+
 def rows() -> Iterator[Row]:
     yield from _omp_rows(10_000, 1024, 2048, 10)
     yield from _ksvd_rows(10_000, 1024, 2048, 10)
@@ -100,5 +104,5 @@ def rows() -> Iterator[Row]:
         yield Row(
             f"K-SVD round, {n:,} × 256, {n_atoms:,} atoms", "mien", took, took / base, "first"
         )
-    took, mib = peak_memory(lambda: _train(20_000, 1024, 1024, 10, 1, batch_size=2000))
+    took, mib = peak_memory(_train_in_batches, 20_000, 1024, 1024)
     yield Row("K-SVD in batches, 20,000 × 1,024: memory", "mien", took, note=f"{mib:,.0f} MiB")

@@ -170,20 +170,22 @@ def _batches(n: int, d: int, size: int, rows: int) -> Iterator[tuple[np.ndarray,
         yield shared[rng.permutation(rows)[: len(groups)]], groups
 
 
+def _fit_batches(n: int, d: int) -> None:
+    RelevantComponents().fit_statistics(GroupStatistics.from_batches(_batches(n, d, 5, 2000)))
+
+
+def _sum_products(n: int, d: int) -> None:
+    total = np.zeros((d, d))
+    for X, _ in _batches(n, d, 5, 2000):
+        Z = X.astype(np.float64)
+        total += Z.T @ Z
+
+
 def _scale_rows() -> Iterator[Row]:
     n, d = 100_000, 5120
     job = f"RCA, N = {n:,}, d = {d:,}, batches"
 
-    def fit() -> None:
-        RelevantComponents().fit_statistics(GroupStatistics.from_batches(_batches(n, d, 5, 2000)))
-
-    def products() -> None:
-        total = np.zeros((d, d))
-        for X, _ in _batches(n, d, 5, 2000):
-            Z = X.astype(np.float64)
-            total += Z.T @ Z
-
-    floor, _ = peak_memory(products)
+    floor, _ = peak_memory(_sum_products, n, d)
     yield Row(job, "NumPy, the products alone", floor, 1.0, "the floor")
-    took, memory = peak_memory(fit)
+    took, memory = peak_memory(_fit_batches, n, d)
     yield Row(job, "mien", took, took / floor, "the floor", f"peak {memory:,.0f} MiB")

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Row", "machine", "metric_learn_rca", "peak_memory", "print_rows", "seconds"]
+__all__ = ["Row", "machine", "metric_learn_rca", "own_peak", "peak_memory", "print_rows", "seconds"]
 
 
 @dataclass(frozen=True)
@@ -40,23 +40,44 @@ def seconds(call: Callable[[], Any], repeats: int = 3) -> float:
     return best
 
 
-def peak_memory(call: Callable[[], Any]) -> tuple[float, float]:
-    """Seconds and peak MiB of a call in a process of its own (imports included)."""
-    parent, child = multiprocessing.get_context("fork").Pipe()
+def peak_memory(call: Callable[..., Any], *args: Any) -> tuple[float, float]:
+    """Seconds and peak MiB of ``call(*args)`` in a new interpreter (imports included).
 
-    def run() -> None:
-        start = time.perf_counter()
-        call()
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        child.send((time.perf_counter() - start, peak))
-
-    process = multiprocessing.get_context("fork").Process(target=run)
+    ``call`` is a function of a module; it and its arguments travel to the other process.
+    """
+    context = multiprocessing.get_context("spawn")
+    parent, child = context.Pipe()
+    process = context.Process(target=_measure, args=(child, call, args))
     process.start()
+    child.close()
+    try:
+        result: tuple[float, float] = parent.recv()
+    except EOFError:
+        result = (0.0, 0.0)
     process.join()
     if process.exitcode != 0:
         raise RuntimeError(f"the measured call ended with exit code {process.exitcode}")
-    result: tuple[float, float] = parent.recv()
     return result
+
+
+def _measure(pipe: Any, call: Callable[..., Any], args: tuple[Any, ...]) -> None:
+    start = time.perf_counter()
+    call(*args)
+    took = time.perf_counter() - start
+    pipe.send((took, own_peak()))
+    pipe.close()
+
+
+def own_peak() -> float:
+    """Peak MiB of this interpreter; what its parent held before is not counted."""
+    try:
+        with open("/proc/self/status") as status:
+            for line in status:
+                if line.startswith("VmHWM:"):
+                    return int(line.split()[1]) / 1024
+    except OSError:
+        pass
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def machine() -> str:
