@@ -27,8 +27,10 @@ _SHOWN = 24
 _PEOPLE_SHOWN = 300
 
 
-def check_new(out: Path, resume: bool = False) -> None:
+def check_new(out: Path, resume: bool = False, source: Path | None = None) -> None:
     """Refuse a folder with something in it, unless it is that of an interrupted run."""
+    if source is not None and out.resolve().is_relative_to(source.resolve()):
+        raise InputError(f"{str(out)!r} is inside {str(source)!r}: choose a place beside it")
     if not out.exists():
         return
     if not out.is_dir():
