@@ -22,7 +22,8 @@ __all__ = ["EXACT_LIMIT", "Search"]
 
 #: Rows up to which "auto" searches exactly.
 EXACT_LIMIT = 100_000
-_DEPTH = 64
+# Candidates that are rescored exactly.
+_DEPTH = 128
 
 
 class Search:
@@ -159,7 +160,7 @@ class Search:
                 return None
             if self.store.sealer is not None:
                 content = self.store.sealer.unseal(content, b"index", "the index")
-            index = ApproximateIndex(self.verifier, self.store.dimension, state, content)
+            index = ApproximateIndex(self.verifier, self.store.dimension, content)
             self._seen["approximate"] = int(state["revision"])
             return index
         except MissingDependencyError:
@@ -174,13 +175,13 @@ class Search:
         with self.store.writing() as revision:
             # Within the transaction nobody can delete a person whom the file would still hold.
             self._follow(self._approximate, "approximate")
-            state, content = self._approximate.save()
+            content = self._approximate.save()
             if self.store.sealer is not None:
                 content = self.store.sealer.seal(content, b"index")
             with atomic_path(self.file, private=True) as temporary:
                 temporary.write_bytes(content)
             digest = hashlib.sha256(content).hexdigest()
-            state |= {"sha256": digest, "revision": revision, "mark": self.mark}
+            state = {"sha256": digest, "revision": revision, "mark": self.mark}
             self.store.set_meta("index", json.dumps(state))
         self._dirty = False
 

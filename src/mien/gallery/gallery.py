@@ -56,7 +56,7 @@ class Gallery:
     A person with m pictures is one row whatever m: the exact ratio of the model depends on the
     number of pictures and the sum of their vectors. For single probes of unit length ratio,
     cosine and calibration fold into one vector a person, so that a search is one matrix product.
-    Above 100,000 people a graph gives 64 candidates, which are rescored exactly.
+    Above 100,000 people a graph gives 128 candidates, which are rescored exactly.
 
     Examples
     --------
