@@ -196,9 +196,10 @@ def _name(
     ]  # fmt: skip
 
 
-def _identify_picture(
+def identify_result(
     result: PictureResult, gallery: Gallery, fpir: float, top: int
 ) -> IdentifiedPicture:
+    """Name the faces of a picture that was analysed already."""
     if result.error is not None or not result.faces:
         return IdentifiedPicture(result.path, [], result.error)
     vectors = np.stack([face.vector for face in result.faces])
@@ -263,7 +264,7 @@ def iter_identified(
         engine = engine_of(opened.features)
         if pictures:
             for result in analyse_pictures(pictures, engine, n_jobs=n_jobs):
-                yield _identify_picture(result, opened, fpir, top)
+                yield identify_result(result, opened, fpir, top)
         for path in videos:
             video = analyse_video(path, engine, every=every, n_jobs=n_jobs, keep_crops=True)
             yield _identify_video(video, opened, fpir, top)

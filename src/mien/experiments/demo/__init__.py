@@ -21,6 +21,7 @@ from mien.experiments.demo._committee import show_committee
 from mien.experiments.demo._data import DemoData, load_demo_data
 from mien.experiments.demo._faces import show_faces
 from mien.experiments.demo._hallucination import complete_faces
+from mien.experiments.demo._people import show_people
 from mien.experiments.demo._two_views import compare_two_views
 from mien.experiments.demo._verification import show_verification
 from mien.experiments.demo._weak_labels import learn_from_groups
@@ -38,6 +39,7 @@ SECTIONS: tuple[Section, ...] = (
     compare_two_views,
     learn_from_groups,
     complete_faces,
+    show_people,
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,8 @@ class DemoData:
         What the faces are, in a few words.
     rendered : bool
         Whether the people do not exist.
+    folder : Path or None
+        The user's own photographs, where the faces came from them.
     summary : list of dict
         Rows of the table at the top of the report; sections add theirs with :meth:`add_result`.
     """
@@ -43,6 +46,7 @@ class DemoData:
     random_state: int = 0
     name: str = ""
     rendered: bool = True
+    folder: Path | None = None
     summary: list[dict[str, Any]] = field(default_factory=list)
 
     def add_result(self, method: str, measure: str, value: Any) -> None:
@@ -104,4 +108,5 @@ def load_demo_data(
             f"and to test on others; got {faces.n_people} from {os.fspath(data)!r}"
         )
     train, test = split_people(faces.people, 0.5, random_state)
-    return DemoData(faces.select(train), faces.select(test), random_state, name, rendered)
+    folder = Path(data) if not rendered and Path(data).is_dir() else None
+    return DemoData(faces.select(train), faces.select(test), random_state, name, rendered, folder)
