@@ -23,6 +23,7 @@ from mien.cli.people import people_app
 from mien.cli.reproduce_committee import reproduce_committee
 from mien.cli.reproduce_hallucination import reproduce_hallucination
 from mien.cli.reproduce_photos import reproduce_photos
+from mien.cli.reproduce_source_models import reproduce_source_models
 from mien.cli.reproduce_super_vector import reproduce_super_vector
 from mien.cli.reproduce_transfer import reproduce_transfer
 from mien.cli.reproduce_weak_labels import reproduce_weak_labels
@@ -64,6 +65,7 @@ train_app.command("covered")(train_covered)
 train_app.command("encoder")(train_encoder)
 reproduce_app.command("committee")(reproduce_committee)
 reproduce_app.command("photos")(reproduce_photos)
+reproduce_app.command("source-models")(reproduce_source_models)
 reproduce_app.command("super-vector")(reproduce_super_vector)
 reproduce_app.command("weak-labels")(reproduce_weak_labels)
 train_app.command("hallucinator")(train_hallucinator)
