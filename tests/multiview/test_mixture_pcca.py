@@ -27,8 +27,8 @@ from mien.multiview._mixture import (
     latent_means,
     maximise,
     posterior,
-    start_from_statistics,
 )
+from mien.multiview._mixture_start import start_from_statistics
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -176,9 +176,9 @@ def test_a_component_without_samples_is_placed_anew_and_the_bound_still_never_fa
         placed.append(arguments[1])
         return original(*arguments)
 
-    original = module._reseed
+    original = module.reseed_component
     monkeypatch.setattr(module, "start_from_statistics", start_empty)
-    monkeypatch.setattr(module, "_reseed", reseed)
+    monkeypatch.setattr(module, "reseed_component", reseed)
     for noise in ("diagonal", "full"):
         model = MixturePCCA(3, 1, noise=noise, tol=0, max_iter=60, random_state=0).fit(X, Y)
         bound = model.bound_

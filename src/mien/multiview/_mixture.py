@@ -12,7 +12,6 @@ cheaper.
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -29,12 +28,12 @@ __all__ = [
     "accumulate_latent",
     "exp_safely",
     "expectation",
+    "floor_block",
     "gate",
     "latent_means",
     "many_owners",
     "maximise",
     "posterior",
-    "start_from_statistics",
 ]
 
 # Numbers of a product that are worked on before the next rows: as many as a core's cache holds.
@@ -373,9 +372,7 @@ def maximise(
         for old in parameters.noise:
             stop = start + old.shape[1]
             new = old.copy()
-            new[alive] = _floor_block(
-                residuals[alive][:, start:stop, start:stop], floor[start:stop]
-            )
+            new[alive] = floor_block(residuals[alive][:, start:stop, start:stop], floor[start:stop])
             blocks.append(new)
             start = stop
         noise = tuple(blocks)
@@ -386,56 +383,9 @@ def maximise(
     return Parameters(weights, means, loadings, noise, parameters.sizes)
 
 
-def _floor_block(blocks: np.ndarray, floor: np.ndarray) -> np.ndarray:
+def floor_block(blocks: np.ndarray, floor: np.ndarray) -> np.ndarray:
     """Raise eigenvalues of blocks (K, d, d), in units of the floor (d,), to one."""
     scale = np.sqrt(floor)
     values, vectors = np.linalg.eigh(blocks / np.outer(scale, scale))
     raised = (vectors * np.maximum(values, 1)[:, None]) @ vectors.transpose(0, 2, 1)
     return (raised + raised.transpose(0, 2, 1)) / 2 * np.outer(scale, scale)
-
-
-def start_from_statistics(
-    statistics: MixtureStatistics,
-    n_latent: int,
-    sizes: tuple[int, ...],
-    floor: np.ndarray,
-    full: bool,
-) -> Parameters:
-    """Parameters of each component in closed form from its covariance.
-
-    Diagonal noise starts from the leading eigenvectors in units of the standard deviations, with
-    half of the variance left to the noise. Full noise starts from the canonical directions: the
-    eigenvectors of the covariance with every view whitened, whose eigenvalues for two views are
-    one plus the canonical correlations (Bach and Jordan's solution).
-    """
-    K, D = statistics.sums.shape
-    counts = np.maximum(statistics.counts, np.finfo(float).tiny)
-    means = statistics.sums / counts[:, None]
-    loadings = np.zeros((K, D, n_latent))
-    residuals = np.empty((K, D, D))
-    edges = np.concatenate([[0], np.cumsum(sizes)])
-    for k in range(K):
-        covariance = statistics.seconds[k] / counts[k] - np.outer(means[k], means[k])
-        covariance = symmetrize(covariance) + np.diag(floor)
-        roots = []
-        for start, stop in pairwise(edges):
-            if full:
-                roots.append(linalg.sqrtm(covariance[start:stop, start:stop]).real)
-            else:
-                roots.append(np.diag(np.sqrt(np.diagonal(covariance)[start:stop])))
-        root = linalg.block_diag(*roots)
-        whitened = linalg.solve(root, linalg.solve(root, covariance).T)
-        values, vectors = linalg.eigh(symmetrize(whitened))
-        values, vectors = values[::-1][:n_latent], vectors[:, ::-1][:, :n_latent]
-        if full and len(sizes) > 1:
-            strength = len(sizes) * np.clip((values - 1) / (len(sizes) - 1), 0, 0.98)
-        else:
-            strength = 0.5 * np.maximum(values, 0)
-        loadings[k, :, : values.size] = root @ vectors * np.sqrt(strength)
-        residuals[k] = covariance - loadings[k] @ loadings[k].T
-    noise: np.ndarray | tuple[np.ndarray, ...]
-    if full:
-        noise = tuple(_floor_block(residuals[:, a:b, a:b], floor[a:b]) for a, b in pairwise(edges))
-    else:
-        noise = np.maximum(np.diagonal(residuals, axis1=1, axis2=2), floor)
-    return Parameters(statistics.counts / statistics.counts.sum(), means, loadings, noise, sizes)

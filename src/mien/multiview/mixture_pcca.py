@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
@@ -12,26 +11,30 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.cluster import KMeans
-from sklearn.utils import Tags, check_array, check_random_state
+from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
 from mien._core.em import EMResult, run_em
 from mien.errors import InputError, NumericsWarning
+from mien.multiview._batches import first_pair, pooled_moments, read_maps
 from mien.multiview._mixture import (
     LatentStatistics,
     MixtureStatistics,
     Parameters,
-    Posterior,
     accumulate,
     accumulate_latent,
     expectation,
-    latent_means,
     many_owners,
     maximise,
     posterior,
+)
+from mien.multiview._mixture_start import (
+    feature_variances,
+    reseed_component,
     start_from_statistics,
 )
+from mien.multiview._mixture_use import MixtureUse
 
 __all__ = ["MixturePCCA"]
 
@@ -42,7 +45,7 @@ Statistics = MixtureStatistics | LatentStatistics
 _KMEANS_SAMPLES = 20_000
 
 
-class MixturePCCA(TransformerMixin, BaseEstimator):
+class MixturePCCA(MixtureUse, TransformerMixin, BaseEstimator):
     """Mixture of probabilistic CCA: two views of a sample share a latent variable.
 
     In component k, ``x = W_x z + μ_x + ε_x`` and ``y = W_y z + μ_y + ε_y`` with ``z ~ N(0, I)``
@@ -169,7 +172,7 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, Y: Any) -> MixturePCCA:
         """Learn from paired samples X (n, d_x) and Y (n, d_y); memory maps are read in batches."""
         if isinstance(X, np.memmap) or isinstance(Y, np.memmap):
-            return self.fit_batches(lambda: _read_maps(X, Y, self.batch_size))
+            return self.fit_batches(lambda: read_maps(X, Y, self.batch_size))
         X, Y = self._check_pair(X, Y, reset=True)
 
         def batches() -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -189,7 +192,7 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
             Called once for each pass over the data; gives an iterable of pairs (X, Y). Every
             pass must give the same samples.
         """
-        dtype = self._check_pair(*_first(batches()), reset=True)[0].dtype
+        dtype = self._check_pair(*first_pair(batches()), reset=True)[0].dtype
         return self._fit(lambda: (self._check_pair(x, y) for x, y in batches()), dtype)
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -208,14 +211,14 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
         likelihood, gamma = expectation(V, posterior(parameters))
         # Sums of earlier samples keep the responsibilities that they were given then.
         total = self._statistics() + accumulate(V, gamma)
-        floor = np.maximum(self.floor * _variances(total), np.finfo(float).tiny)
+        floor = np.maximum(self.floor * feature_variances(total), np.finfo(float).tiny)
         self._keep(maximise(parameters, total, floor), total)
         self.bound_: np.ndarray = np.append(self.bound_, likelihood.mean())
         self.n_iter_: int = self.n_iter_ + 1
         return self
 
     def _fit(self, batches: Batches, dtype: np.dtype) -> MixturePCCA:
-        self.location_, variances, n_samples = _moments(batches())
+        self.location_, variances, n_samples = pooled_moments(batches())
         if n_samples < 2:
             raise InputError("two samples or more are needed; got n_samples = 1")
         if n_samples < self.n_components:
@@ -272,7 +275,7 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
             if empty.size and reseeding["left"] > 0:
                 reseeding["before"] = new
                 reseeding["left"] -= 1
-                new = _reseed(new, int(empty[0]), worst, n_samples)
+                new = reseed_component(new, int(empty[0]), worst, n_samples)
             return new, bound
 
         result = run_em(step, start, max_iter=self.max_iter, tol=self.tol, description="EM")
@@ -379,151 +382,8 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
         self.noise_ = parameters.noise
         self.statistics_ = tuple(statistics)
 
-    def _parameters(self) -> Parameters:
-        return Parameters(
-            self.weights_,
-            self.means_ - self.location_,
-            self.loadings_,
-            self.noise_,
-            self.n_features_views_,
-        )
-
     def _statistics(self) -> MixtureStatistics:
         return MixtureStatistics(*self.statistics_)
-
-    # ------------------------------------------------------------------ using
-
-    def score_samples(self, X: Any, Y: Any = None) -> np.ndarray:
-        """Log-likelihood (n,) of each sample; of one view alone where the other is None."""
-        return np.concatenate([likelihood for likelihood, _, _, _ in self._blocks(X, Y)])
-
-    def score(self, X: Any, Y: Any = None) -> float:
-        """Mean log-likelihood of a sample: compare it on held-out data to choose K and q."""
-        return float(self.score_samples(X, Y).mean())
-
-    def predict_proba(self, X: Any, Y: Any = None) -> np.ndarray:
-        """Responsibilities (n, K) of the components."""
-        return np.concatenate([gamma for _, gamma, _, _ in self._blocks(X, Y)])
-
-    def predict(self, X: Any, Y: Any = None) -> np.ndarray:
-        """The most responsible component (n,) of each sample."""
-        return self.predict_proba(X, Y).argmax(axis=1)
-
-    def transform(self, X: Any, Y: Any = None) -> np.ndarray:
-        """Posterior mean of the latent variables, from both views or from one.
-
-        Returns
-        -------
-        (n, K * q)
-            ``γ_k ẑ_k`` of each component in turn: the latent axes of two components are not the
-            same axes, so they are not added up. With K = 1 it is the posterior mean ẑ.
-        """
-        check_is_fitted(self)
-        parts = []
-        for _, gamma, V, prepared in self._blocks(X, Y):
-            parts.append((latent_means(V, prepared) * gamma[:, :, None]).reshape(len(V), -1))
-        return np.concatenate(parts)
-
-    def predict_view(
-        self, X: Any = None, Y: Any = None, *, return_variance: bool = False
-    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
-        """Expect the view that is not given from the one that is.
-
-        Parameters
-        ----------
-        X, Y : array-like
-            Exactly one of the views.
-        return_variance : bool
-            Also return the variance of each expected feature under the model.
-        """
-        if (X is None) == (Y is None):
-            raise InputError("give exactly one of the views X and Y; the other is predicted")
-        check_is_fitted(self)
-        d = self.n_features_views_[0]
-        missing = slice(d, None) if Y is None else slice(0, d)
-        W, mu = self.loadings_[:, missing], self.means_[:, missing]
-        means, variances = [], []
-        flat = W.transpose(0, 2, 1).reshape(-1, W.shape[1])
-        for _, gamma, V, prepared in self._blocks(X, Y):
-            z = latent_means(V, prepared)
-            mean = (z * gamma[:, :, None]).reshape(len(V), -1) @ flat + gamma @ mu
-            means.append(mean)
-            if return_variance:
-                own = np.einsum("kdq,kqr,kdr->kd", W, prepared.latent_covariances, W)
-                spread = gamma @ (own + self._noise_variances()[:, missing])
-                for k in range(gamma.shape[1]):
-                    expected = z[:, k] @ W[k].T + mu[k]
-                    spread += gamma[:, k, None] * np.square(expected - mean)
-                variances.append(spread)
-        if return_variance:
-            return np.concatenate(means), np.concatenate(variances)
-        return np.concatenate(means)
-
-    def sample(
-        self, n_samples: int = 1, random_state: Any = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Draw from the model: X (n, d_x), Y (n, d_y) and the components (n,)."""
-        check_is_fitted(self)
-        rng = check_random_state(random_state)
-        components = rng.choice(len(self.weights_), size=n_samples, p=self.weights_)
-        z = rng.standard_normal((n_samples, self.n_latent))
-        V = self.means_[components] + np.einsum("ndq,nq->nd", self.loadings_[components], z)
-        if isinstance(self.noise_, tuple):
-            start = 0
-            for block in self.noise_:
-                size = block.shape[1]
-                draws = rng.standard_normal((n_samples, size))
-                factors = np.linalg.cholesky(block)[components]
-                V[:, start : start + size] += np.einsum("nij,nj->ni", factors, draws)
-                start += size
-        else:
-            V += np.sqrt(self.noise_[components]) * rng.standard_normal(V.shape)
-        d = self.n_features_views_[0]
-        return V[:, :d], V[:, d:], components
-
-    def bic(self, X: Any, Y: Any) -> float:
-        """Bayesian information criterion on X, Y; lower is better."""
-        likelihoods = self.score_samples(X, Y)
-        n = len(likelihoods)
-        return float(-2 * likelihoods.sum() + self._n_free_parameters() * np.log(n))
-
-    def _n_free_parameters(self) -> int:
-        K, D, q = self.loadings_.shape
-        if self.noise == "full":
-            noise = sum(d * (d + 1) // 2 for d in self.n_features_views_)
-        else:
-            noise = D
-        # Rotations of z change nothing, so they are not free.
-        return K - 1 + K * (D + D * q - q * (q - 1) // 2 + noise)
-
-    def _noise_variances(self) -> np.ndarray:
-        if isinstance(self.noise_, tuple):
-            return np.concatenate([np.diagonal(b, axis1=1, axis2=2) for b in self.noise_], axis=1)
-        return self.noise_
-
-    def _blocks(
-        self, X: Any, Y: Any
-    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, Posterior]]:
-        """Likelihoods, responsibilities and centred samples, a batch at a time."""
-        check_is_fitted(self)
-        if X is None and Y is None:
-            raise InputError("give at least one of the views X and Y")
-        views, observed = [], (X is not None, Y is not None)
-        if X is not None:
-            views.append(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
-        if Y is not None:
-            views.append(self._check_second(Y))
-        if len(views) == 2 and len(views[0]) != len(views[1]):
-            raise InputError(f"X has {len(views[0])} samples and Y has {len(views[1])}")
-        dtype = np.result_type(*views)
-        prepared = posterior(self._parameters(), observed).astype(dtype)
-        location = self.location_[prepared.columns].astype(dtype)
-        for start in range(0, len(views[0]), self.batch_size):
-            rows = slice(start, start + self.batch_size)
-            V = np.hstack([view[rows] for view in views]).astype(dtype, copy=False)
-            V -= location
-            likelihood, gamma = expectation(V, prepared)
-            yield likelihood, gamma, V, prepared
 
     # ------------------------------------------------------------------ checking
 
@@ -541,18 +401,6 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
             self.n_features_views_ = (X.shape[1], Y.shape[1])
         return X, Y
 
-    def _check_second(self, Y: Any, reset: bool = False) -> np.ndarray:
-        Y = check_array(
-            Y, dtype=[np.float64, np.float32], ensure_2d=False, input_name="Y", estimator=self
-        )
-        Y = Y[:, None] if Y.ndim == 1 else Y
-        if not reset and Y.shape[1] != self.n_features_views_[1]:
-            raise InputError(
-                f"Y has {Y.shape[1]} features, and the model was fitted with "
-                f"{self.n_features_views_[1]}"
-            )
-        return Y
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
@@ -563,73 +411,3 @@ class MixturePCCA(TransformerMixin, BaseEstimator):
     @property
     def _n_features_out(self) -> int:
         return int(self.n_components * self.n_latent)
-
-
-def _first(batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
-    for pair in batches:
-        return pair
-    raise InputError("the batches are empty: no samples to learn from")
-
-
-def _moments(
-    batches: Iterable[tuple[np.ndarray, np.ndarray]],
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Mean, variances and number of the concatenated samples, in one stable pass."""
-    n, mean, scatter = 0, np.zeros(0), np.zeros(0)
-    for X, Y in batches:
-        V = np.hstack([X, Y])
-        part = V.mean(axis=0, dtype=np.float64)
-        squares = np.square(V - part).sum(axis=0, dtype=np.float64)
-        if n == 0:
-            mean, scatter = np.zeros(V.shape[1]), np.zeros(V.shape[1])
-        delta = part - mean
-        total = n + len(V)
-        scatter += squares + np.square(delta) * n * len(V) / total
-        mean = mean + delta * len(V) / total
-        n = total
-    if n == 0:
-        raise InputError("the batches are empty: no samples to learn from")
-    return mean, scatter / n, n
-
-
-def _variances(statistics: MixtureStatistics) -> np.ndarray:
-    n = statistics.counts.sum()
-    mean = statistics.sums.sum(axis=0) / n
-    return np.diagonal(statistics.seconds.sum(axis=0)) / n - np.square(mean)
-
-
-def _read_maps(X: Any, Y: Any, batch_size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Copies of consecutive rows of two views; pages of a memory map are let go of."""
-    if np.ndim(X) != 2 or np.ndim(Y) not in (1, 2) or len(X) != len(Y):
-        raise InputError(
-            f"views are paired arrays of rows; got the shapes {np.shape(X)} and {np.shape(Y)}"
-        )
-    for start in range(0, len(X), batch_size):
-        rows = slice(start, start + batch_size)
-        yield np.array(X[rows]), np.array(Y[rows])
-        for view in (X, Y):
-            # Private pages ("c") would lose what was written to them.
-            if isinstance(view, np.memmap) and view.mode in ("r", "r+"):
-                pages = getattr(view, "_mmap", None)
-                if pages is not None and hasattr(mmap, "MADV_DONTNEED"):
-                    pages.madvise(mmap.MADV_DONTNEED)
-
-
-def _reseed(parameters: Parameters, k: int, sample: np.ndarray, n_samples: int) -> Parameters:
-    """Place component k on a sample, with the average shape of the others and a small share."""
-    others = np.delete(np.arange(len(parameters.weights)), k)
-    share = parameters.weights[others] / parameters.weights[others].sum()
-    means, loadings = parameters.means.copy(), parameters.loadings.copy()
-    means[k] = sample
-    loadings[k] = loadings[others[share.argmax()]]
-    noise: np.ndarray | tuple[np.ndarray, ...]
-    if isinstance(parameters.noise, tuple):
-        noise = tuple(block.copy() for block in parameters.noise)
-        for block in noise:
-            block[k] = np.einsum("o,oij->ij", share, block[others])
-    else:
-        noise = parameters.noise.copy()
-        noise[k] = share @ noise[others]
-    weights = parameters.weights.copy()
-    weights[k] = 1 / n_samples
-    return Parameters(weights / weights.sum(), means, loadings, noise, parameters.sizes)
