@@ -31,7 +31,7 @@ _NETWORK = WeightFile(
     "55533b28a95800a551ba546ba62fe69625c7e95a7061c338adffead08719da30",
 )
 _LONGEST_SIDE = 1280
-_UPSAMPLE_BELOW = 1000
+_UPSAMPLE_UP_TO = 1000
 _LEAST_SIDE = 8
 # Nose and corners of the mouth from the base of the nose, in distances of the eyes, where the
 # x axis goes through the eyes: constant, share of the base's x or y. From 119 faces of LFW on
@@ -49,6 +49,10 @@ class DlibEngine:
     middle of its corners; the tip of the nose and the corners of the mouth are estimated from the
     eyes and the base. `embed` finds dlib's own points again from the box, so the vector does not
     depend on these estimates; give it faces that this engine found.
+
+    The detector sees upright, nearly frontal faces of 80 pixels and more. Pictures with a longer
+    side of up to 1,000 pixels are doubled (faces from 40 pixels on), those above 1,280 are scaled
+    down by a whole number until they are not.
     """
 
     name = "dlib"
@@ -69,7 +73,7 @@ class DlibEngine:
         if min(image.shape[:2]) < _LEAST_SIDE:
             return []
         step = -(-max(image.shape[:2]) // _LONGEST_SIDE)
-        upsample = int(max(image.shape[:2]) / step < _UPSAMPLE_BELOW)
+        upsample = int(max(image.shape[:2]) / step <= _UPSAMPLE_UP_TO)
         small = np.ascontiguousarray(_shrink(image, step))
         boxes, scores, _ = self._detector.run(small, upsample, 0.0)
         found = [

