@@ -24,6 +24,7 @@ _FLOOR = 1e-4
 _OF_A_COMPONENT = {"diagonal": 10, "full": 400}
 _SHARES = (1.0, 0.25)
 _LATENT = (16, 8, 4)
+_MANY_PAIRS = 10_000
 _SCALINGS = ("information", "none")
 _NORMALISATIONS = ((True, 0.5), (False, 0.5), (True, 1.0), (False, 1.0))
 
@@ -153,13 +154,16 @@ class Method:
     latent: tuple[int | None, ...] = (None,)
     scalings: tuple[str | None, ...] = (None,)
 
-    def choose(self, judge: Callable[[Setting], float]) -> Setting:
+    def choose(self, judge: Callable[[Setting], float], n_pairs: int) -> Setting:
         """What is judged best: latent variables, then share, scaling and normalisation.
 
         Where several do equally well the first is taken.
         """
         best = Setting(scaling=self.scalings[0])
-        best = max((replace(best, latent=latent) for latent in self.latent), key=judge)
+        # Z alone has hundreds of components where q is small: too slow with many pairs.
+        slow = self.scalings == (None,) and n_pairs >= _MANY_PAIRS
+        latent = self.latent[:1] if slow else self.latent
+        best = max((replace(best, latent=q) for q in latent), key=judge)
         best = max((replace(best, share=share) for share in _SHARES), key=judge)
         best = max((replace(best, scaling=scaling) for scaling in self.scalings), key=judge)
         styles = [replace(best, intra=intra, power=power) for intra, power in _NORMALISATIONS]

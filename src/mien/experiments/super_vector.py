@@ -101,7 +101,7 @@ def _choose(name: str, inner: list[tuple[Division, np.ndarray]], labels: np.ndar
         found = [method.accuracy(division, setting, labels, held)[0] for division, held in inner]
         return float(np.mean(found))
 
-    return method.choose(judge)
+    return method.choose(judge, inner[0][0].n_pairs)
 
 
 def compare_encoders(
