@@ -90,13 +90,15 @@ def _is_left(path: Path, patterns: Sequence[bytes]) -> bool:
 def _empty_journal(store: Store, timeout: float) -> None:
     """Bring the journal into the file and cut it to nothing."""
     deadline = time.monotonic() + timeout
-    while True:
-        busy, _, _ = store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        if not busy:
-            return
-        if time.monotonic() > deadline:
-            raise GalleryBusyError(
-                f"it was deleted, but another process reads {store.path}, so that old pages "
-                "stay in its journal: call purge() when that process is done"
-            )
-        time.sleep(0.02)
+    # SQLite would wait by itself, as long as for a write.
+    store.connection.execute("PRAGMA busy_timeout = 0")
+    try:
+        while store.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+            if time.monotonic() > deadline:
+                raise GalleryBusyError(
+                    f"it was deleted, but another process reads {store.path}, so that old pages "
+                    "stay in its journal: call purge() when that process is done"
+                )
+            time.sleep(0.02)
+    finally:
+        store.connection.execute(f"PRAGMA busy_timeout = {int(1000 * store.timeout)}")

@@ -85,6 +85,8 @@ def translating(path: Path) -> Iterator[None]:
         if name.startswith("SQLITE_CANTOPEN"):
             raise GalleryError(f"{path} cannot be opened: {text}") from error
         raise GalleryDamagedError(f"{path} is damaged: {text}") from error
+    except (UnicodeDecodeError, OverflowError) as error:
+        raise GalleryDamagedError(f"{path} is damaged: a text in it is none") from error
 
 
 def make_file(path: Path, meta: dict[str, bytes | str | int]) -> None:

@@ -18,8 +18,8 @@ __all__ = ["Sealer", "make_seal", "open_seal"]
 _NONCE = 12
 _TAG = 16
 _CHECK = b"this is the right key"
-# Memory of 128 · n · r = 64 MiB and about a quarter of a second a passphrase.
-_SCRYPT = {"n": 2**16, "r": 8, "p": 1}
+# Memory of 128 · n · r = 32 MiB, and about a tenth of a second a passphrase.
+_SCRYPT = {"n": 2**15, "r": 8, "p": 1}
 
 
 class Sealer:

@@ -98,26 +98,29 @@ class Search:
 
     def _fresh_exact(self) -> ExactIndex:
         with self.store.reading():
-            if self._exact is None:
+            # Taken out first: what cannot be brought up to date is not asked again.
+            index, self._exact = self._exact, None
+            if index is None:
                 (n,) = self.store.query("SELECT count(*) FROM person")[0]
-                self._exact = ExactIndex(self.verifier, self.store.dimension, n)
-                self._build(self._exact, "exact", n)
+                index = ExactIndex(self.verifier, self.store.dimension, n)
+                self._build(index, "exact", n)
             else:
-                self._follow(self._exact, "exact")
-            return self._exact
+                self._follow(index, "exact")
+            self._exact = index
+            return index
 
     def _fresh_approximate(self) -> ApproximateIndex:
         with self.store.reading():
-            if self._approximate is None:
-                self._approximate = self._read_file()
-            if self._approximate is None:
+            index, self._approximate = self._approximate or self._read_file(), None
+            if index is None:
                 index = ApproximateIndex(self.verifier, self.store.dimension)
                 (n,) = self.store.query("SELECT count(*) FROM person")[0]
                 self._build(index, "approximate", n)
-                self._approximate, self._dirty = index, True
-            elif self._follow(self._approximate, "approximate"):
                 self._dirty = True
-            return self._approximate
+            elif self._follow(index, "approximate"):
+                self._dirty = True
+            self._approximate = index
+            return index
 
     def _build(self, index: ExactIndex | ApproximateIndex, name: str, n: int) -> None:
         revision = self.store.number("revision")

@@ -40,6 +40,7 @@ class Store(Vault):
         self.where = str(path)
         self.path = path
         self.read_only = read_only
+        self.timeout = timeout
         self.lock = threading.RLock()
         self.connection = connect(path, read_only=read_only, timeout=timeout)
         try:
@@ -250,9 +251,10 @@ class Store(Vault):
                     cut -= 1
             whole, kept = held[:cut], held[cut:]
             if whole:
+                vectors = self.show_vectors(whole)
                 owner = np.asarray([row[0] for row in whole], dtype=np.int64)
-                starts = np.flatnonzero(np.diff(owner, prepend=-1))
-                sums = np.add.reduceat(self.show_vectors(whole), starts, axis=0)
+                starts = np.flatnonzero(np.diff(owner, prepend=owner[0] - 1))
+                sums = np.add.reduceat(vectors, starts, axis=0)
                 yield PeopleBatch(owner[starts], np.diff(starts, append=len(owner)), sums)
             if not rows:
                 return

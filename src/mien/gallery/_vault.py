@@ -13,6 +13,10 @@ from mien.gallery._sealing import Sealer
 __all__ = ["Vault", "seal_identity"]
 
 
+# Of a row of templates: person, digest, face, stored vector.
+_KINDS = (int, bytes, int, bytes)
+
+
 def seal_identity(features: str) -> bytes:
     """What the check of a key belongs to."""
     return b"gallery\x00" + features.encode("utf-8")
@@ -56,12 +60,14 @@ class Vault:
         return content
 
     def show_name(self, stored: bytes, number: int) -> str:
+        if type(stored) is not bytes or type(number) is not int:
+            raise GalleryDamagedError(f"{self.where} is damaged: a name is none")
         content = stored
         if self.seal_names and self.sealer is not None:
             content = self.sealer.unseal(stored, b"name\x00%d" % number, f"name {number}")
         try:
             return content.decode("utf-8")
-        except (UnicodeDecodeError, AttributeError) as error:
+        except UnicodeDecodeError as error:
             raise GalleryDamagedError(f"{self.where} is damaged: name {number}") from error
 
     def hide_vector(self, vector: np.ndarray, person: int, digest: bytes, face: int) -> bytes:
@@ -72,6 +78,8 @@ class Vault:
 
     def show_vectors(self, rows: Sequence[Any]) -> np.ndarray:
         """Vectors (n, d) of rows (person, digest, face, stored)."""
+        if not all(tuple(map(type, row)) == _KINDS for row in rows):
+            raise GalleryDamagedError(f"{self.where} is damaged: a row of templates is none")
         if self.sealer is None:
             contents = [row[3] for row in rows]
         else:
@@ -80,11 +88,12 @@ class Vault:
                 for person, digest, face, stored in rows
             ]
         size = 4 * self.dimension
-        if any(type(content) is not bytes or len(content) != size for content in contents):
+        if any(len(content) != size for content in contents):
             raise GalleryDamagedError(f"{self.where} is damaged: a template has the wrong length")
         vectors = np.frombuffer(b"".join(contents), dtype="<f4").reshape(-1, self.dimension)
-        if not np.all(np.isfinite(vectors)):
-            raise GalleryDamagedError(f"{self.where} is damaged: a template is not of numbers")
+        # Written so that NaN fails it; also keeps squares of garbage from overflowing.
+        if not np.all(np.abs(vectors) <= 1.01):
+            raise GalleryDamagedError(f"{self.where} is damaged: a template is not of unit length")
         return vectors.astype(np.float32, copy=False)
 
     def hide_source(self, source: str | None, digest: bytes) -> bytes | None:
