@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from mien._core.validation import NO_GROUP
 
@@ -102,6 +101,8 @@ def join_tracks(
 
 def _assign(gain: np.ndarray, allowed: np.ndarray) -> dict[int, int]:
     """Which row each column is assigned to, where that is allowed."""
+    from scipy.optimize import linear_sum_assignment  # late: it takes longer to load than to run
+
     rows, columns = linear_sum_assignment(gain, maximize=True)
     pairs = zip(rows.tolist(), columns.tolist(), strict=True)
     return {column: row for row, column in pairs if allowed[row, column]}

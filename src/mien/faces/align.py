@@ -8,7 +8,6 @@ from mien._core.validation import check_choice, require
 from mien.errors import InputError
 from mien.faces.engines import check_picture
 from mien.faces.face import Face
-from mien.features import warp_faces
 
 __all__ = ["CROP_SIDE", "TEMPLATE", "align_face"]
 
@@ -69,6 +68,8 @@ def align_face(
     template = TEMPLATE * (size / CROP_SIDE)
     image, landmarks = _cut(image, face.landmarks.astype(np.float64), size)
     if method == "thin-plate":
+        from mien.features import warp_faces  # loads scikit-learn, which nothing else here needs
+
         warped = warp_faces(image[None], landmarks[None], template, size=size)[0]
         return np.round(warped * 255).astype(np.uint8)
     cv2 = require("cv2", "faces", "aligning faces")

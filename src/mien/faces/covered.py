@@ -7,7 +7,6 @@ from importlib import resources
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
 from mien.errors import DataError, InputError
 from mien.faces.align import CROP_SIDE
@@ -82,7 +81,7 @@ def covered_probabilities(crops: Any) -> np.ndarray:
     model = _model()
     hidden = covered_features(_check_crops(crops)) @ model["first"] + model["first_bias"]
     out = np.maximum(hidden, 0) @ model["second"] + model["second_bias"]
-    return expit(out).reshape(-1, BLOCKS, BLOCKS).astype(np.float32)
+    return _expit(out).reshape(-1, BLOCKS, BLOCKS).astype(np.float32)
 
 
 def covered_mask(crop: Any, threshold: float = 0.5) -> np.ndarray:
@@ -109,7 +108,11 @@ def lower_face_covered(crops: Any) -> np.ndarray:
     """Probability (n,) that mouth and chin are covered for the larger part."""
     model = _model()
     share = lower_share(covered_probabilities(crops))
-    return expit(model["scale"] * logit(share) + model["offset"]).astype(np.float32)
+    return _expit(model["scale"] * logit(share) + model["offset"]).astype(np.float32)
+
+
+def _expit(values: np.ndarray) -> np.ndarray:
+    return np.asarray(1 / (1 + np.exp(-np.clip(values, -50, 50))))
 
 
 def lower_share(blocks: np.ndarray) -> np.ndarray:
