@@ -19,6 +19,7 @@ from mien.experiments.super_vector import (
     compare_encoders,
     corrected_interval,
     run_super_vector,
+    shared_variance,
 )
 from mien.multiview import Bags
 
@@ -109,3 +110,14 @@ def test_a_quick_run_on_a_real_set(data_home: Path, tmp_path: Path) -> None:
 def test_unknown_sets_are_named(data_home: Path) -> None:
     with pytest.raises(InputError, match="set must be one of"):
         run_super_vector(["nothing"], home=data_home)
+
+
+def test_what_a_line_from_the_other_view_predicts() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(4000, 3))
+    Y = np.hstack([X[:, :1], rng.normal(size=(4000, 1))])
+    first, second = (Bags(view, np.arange(0, 4001, 100)) for view in (X, Y))
+    found = shared_variance(first, second, np.arange(30), np.arange(30, 40))
+    assert found == pytest.approx((1 / 2, 1 / 3), abs=0.03)
+    alone = Bags(rng.normal(size=(4000, 2)), first.offsets)
+    assert max(shared_variance(first, alone, np.arange(30), np.arange(30, 40))) < 0.01

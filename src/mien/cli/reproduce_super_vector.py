@@ -24,6 +24,12 @@ def reproduce_super_vector(
             "msrc, orl-views, wiki.",
         ),
     ] = None,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--method", help='Run this method only, such as "joint vector"; again for more.'
+        ),
+    ] = None,
     splits: Annotated[int, typer.Option(help="Divisions of each set.", min=2)] = 8,
     quick: Annotated[
         bool, typer.Option("--quick", help="A minute, with numbers that mean little.")
@@ -36,8 +42,9 @@ def reproduce_super_vector(
 
     with showing_progress():
         result = run_super_vector(
-            only, home=data, n_splits=2 if quick else splits, random_state=seed, quick=quick
-        )
+            only, home=data, methods=methods, n_splits=2 if quick else splits,
+            random_state=seed, quick=quick,
+        )  # fmt: skip
         page = report_super_vector(result).write(out)
     if as_json:
         print_json(result)

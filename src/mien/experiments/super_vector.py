@@ -14,13 +14,21 @@ import numpy as np
 from scipy.stats import t as student
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import Ridge
 
 from mien._core.progress import report as report_progress
 from mien._core.validation import check_choice
 from mien.errors import MissingDataError, NumericsWarning
 from mien.evaluation import plots
 from mien.evaluation.report import Report
-from mien.experiments._super_vector_data import SETS, PairedSet, divide_within, load_set, select_set
+from mien.experiments._super_vector_data import (
+    SETS,
+    PairedSet,
+    divide_within,
+    load_set,
+    select_bags,
+    select_set,
+)
 from mien.experiments._super_vector_methods import (
     DESCRIPTORS,
     METHODS,
@@ -36,6 +44,7 @@ __all__ = [
     "corrected_interval",
     "report_super_vector",
     "run_super_vector",
+    "shared_variance",
 ]
 
 _PCA = 32
@@ -92,6 +101,34 @@ def _prepare(data: PairedSet, learn: np.ndarray, seeds: tuple[int, ...]) -> Divi
     return Division(first, second, learn, Budget(data.n_components, *sizes), sum(seeds), most)
 
 
+def shared_variance(
+    first: Bags, second: Bags, train: np.ndarray, test: np.ndarray
+) -> tuple[float, float]:
+    """How much of the variance of each view the other one predicts, by a straight line.
+
+    Parameters
+    ----------
+    first, second : Bags
+        Two views, descriptor by descriptor paired.
+    train, test : (n,), (m,)
+        Bags that the line is learned from, and those that it is judged on.
+
+    Returns
+    -------
+    of the second from the first, of the first from the second
+        One less the mean squared error over the variance; 0 where the mean would do as well.
+    """
+    views = [[select_bags(view, part).descriptors for part in (train, test)]
+             for view in (first, second)]  # fmt: skip
+    shares = []
+    for (known, seen), (wanted, truth) in (views, views[::-1]):
+        line = Ridge(alpha=1e-3 * len(known)).fit(known, wanted)
+        error = np.square(line.predict(seen) - truth).sum()
+        total = np.square(truth - wanted.mean(axis=0)).sum()
+        shares.append(max(0.0, 1 - float(error / total)))
+    return shares[0], shares[1]
+
+
 def _choose(name: str, inner: list[tuple[Division, np.ndarray]], labels: np.ndarray) -> Setting:
     """The setting that does best, on average, on parts of the training half held out."""
     method = METHODS[name]
@@ -129,7 +166,8 @@ def compare_encoders(
     dict
         ``accuracy``: name -> (n_splits,); ``dimensions``: name -> most of any split;
         ``seconds``: name -> float, of the processor, the choice of settings included;
-        ``settings``: name -> what was chosen in each split.
+        ``settings``: name -> what was chosen in each split; ``shared``: (n_splits, 2) of
+        :func:`shared_variance`.
 
     Notes
     -----
@@ -144,6 +182,7 @@ def compare_encoders(
     accuracy: dict[str, list[float]] = {name: [] for name in names}
     settings: dict[str, list[str]] = {name: [] for name in names}
     dimensions, took = dict.fromkeys(names, 0), dict.fromkeys(names, 0.0)
+    shared = []
     for done, (train, test) in enumerate(data.splits):
         # What is chosen here never meets a bag of the other half, not even to encode it.
         half = select_set(data, train)
@@ -156,6 +195,7 @@ def compare_encoders(
                 for i, (learn, judge) in enumerate(within)
             ]
             outer = _prepare(data, train, (random_state, done))
+            shared.append(shared_variance(outer.views["first"], outer.views["second"], train, test))
             for name in names:
                 start = time.process_time()
                 setting = _choose(name, inner, half.labels)
@@ -171,6 +211,7 @@ def compare_encoders(
         "dimensions": dimensions,
         "seconds": took,
         "settings": settings,
+        "shared": np.asarray(shared),
     }
 
 
@@ -178,6 +219,7 @@ def run_super_vector(
     sets: Sequence[str] | None = None,
     *,
     home: str | os.PathLike[str] | None = None,
+    methods: Sequence[str] | None = None,
     n_splits: int = 8,
     random_state: int = 0,
     quick: bool = False,
@@ -190,6 +232,8 @@ def run_super_vector(
         Names of :data:`mien.experiments._super_vector_data.SETS`; None takes all that are there.
     home : path or None
         Where the real data are; None takes ``MIEN_DATA``.
+    methods : sequence of str or None
+        Names in :data:`METHODS`; None takes all.
     n_splits : int
         Divisions of each set.
     random_state : int
@@ -215,7 +259,7 @@ def run_super_vector(
                 raise
             missing.append(f"{name}: {error}")
             continue
-        result = compare_encoders(data, random_state=random_state)
+        result = compare_encoders(data, methods, random_state=random_state)
         found.append(_summarise(name, data, result))
     report_progress("sets", len(chosen), len(chosen))
     if not found:
@@ -230,7 +274,7 @@ def _most_often(settings: list[str]) -> str:
 
 def _summarise(key: str, data: PairedSet, result: dict[str, Any]) -> dict[str, Any]:
     share = float(np.mean([len(test) / len(train) for train, test in data.splits]))
-    reference = result["accuracy"][_REFERENCE]
+    reference = result["accuracy"].get(_REFERENCE)
     rows = []
     for name, values in result["accuracy"].items():
         mean, low, high = corrected_interval(values, share)
@@ -239,7 +283,7 @@ def _summarise(key: str, data: PairedSet, result: dict[str, Any]) -> dict[str, A
             "dimensions": result["dimensions"][name],
             "accuracy": (mean, max(low, 0.0), min(high, 1.0)),
         }
-        if name != _REFERENCE:
+        if name != _REFERENCE and reference is not None:
             row["Z + G less this"] = corrected_interval(reference - values, share)
         row["chosen"] = _most_often(result["settings"][name])
         rows.append(row)
@@ -249,6 +293,7 @@ def _summarise(key: str, data: PairedSet, result: dict[str, Any]) -> dict[str, A
         "n_splits": len(data.splits),
         "accuracies": {name: values.tolist() for name, values in result["accuracy"].items()},
         "settings": result["settings"], "seconds": result["seconds"],
+        "shared": result["shared"].mean(axis=0).tolist(),
     }  # fmt: skip
 
 
@@ -271,8 +316,10 @@ def report_super_vector(result: dict[str, Any], *, figures: bool = True) -> Repo
         report.table(
             f"{found['name']}: {found['bags']:,} bags, {found['descriptors']:,} descriptor pairs",
             found["rows"],
-            f"Views: {found['note']}. Means over {found['n_splits']} divisions; in brackets 95 % "
-            "intervals with Nadeau and Bengio's correction. Differences are paired by division.",
+            f"Views: {found['note']}. A straight line from view 1 predicts "
+            f"{found['shared'][0]:.0%} of the variance of view 2, and one from view 2 "
+            f"{found['shared'][1]:.0%} of view 1. Means over {found['n_splits']} divisions; in "
+            "brackets 95 % intervals with Nadeau and Bengio's correction. Differences are paired by division.",
         )
         if figures:
             bars = {
