@@ -22,8 +22,8 @@ def reproduce_photos(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            help="detection, five-people, public-figures, tracks or boxes; again for more. "
-            "(Default: all.)"
+            help="vectors, detection, five-people, public-figures, tracks or boxes; again for "
+            "more. (Default: all.)"
         ),
     ] = None,
     engine: Annotated[
