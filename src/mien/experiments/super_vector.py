@@ -319,8 +319,8 @@ def report_super_vector(result: dict[str, Any], *, figures: bool = True) -> Repo
             f"Views: {found['note']}. A straight line from view 1 predicts "
             f"{found['shared'][0]:.0%} of the variance of view 2, and one from view 2 "
             f"{found['shared'][1]:.0%} of view 1. Means over {found['n_splits']} divisions; in "
-            "brackets 95 % intervals with Nadeau and Bengio's correction. Differences are paired by "
-            "division.",
+            "brackets 95 % intervals with Nadeau and Bengio's correction. Differences are paired "
+            "by division.",
         )
         if figures:
             bars = {
