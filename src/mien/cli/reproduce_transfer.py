@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from mien.cli._display import showing_progress
-from mien.cli._reproduce import AsJson, Data, Out, show_report
-from mien.errors import InputError
+from mien.cli._reproduce import AsJson, Data, Out, show_report, split_names
 
 __all__ = ["reproduce_transfer"]
 
@@ -37,20 +36,13 @@ def reproduce_transfer(
     from mien.experiments import transfer
     from mien.experiments._transfer_data import DOMAINS
 
-    chosen = _split(domains, tuple(DOMAINS), "domains")
-    described = None if features is None else _split(features, tuple(transfer.FEATURES), "features")
+    chosen = split_names(domains, tuple(DOMAINS), "domains")
+    described = (
+        None if features is None else split_names(features, tuple(transfer.FEATURES), "features")
+    )
     with showing_progress():
         report = transfer.reproduce_transfer(
             data, quick=quick, n_repetitions=repetitions, domains=chosen, features=described,
             random_state=seed,
         )  # fmt: skip
     show_report(report, out, as_json)
-
-
-def _split(text: str, known: tuple[str, ...], what: str) -> tuple[str, ...]:
-    """Names with commas between them; "none" is none of them."""
-    chosen = tuple(name for name in text.split(",") if name and name != "none")
-    unknown = [name for name in chosen if name not in known]
-    if unknown:
-        raise InputError(f"no such {what}: {', '.join(unknown)}; there are {', '.join(known)}")
-    return chosen
