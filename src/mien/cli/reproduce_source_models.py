@@ -1,4 +1,4 @@
-"""``mien reproduce source-models``: the shipped verifiers on LFW, and transfer under real shifts."""
+"""``mien reproduce source-models``: the shipped verifiers on LFW, and under real shifts."""
 
 from __future__ import annotations
 

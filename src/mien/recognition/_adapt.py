@@ -32,6 +32,7 @@ _FEW = 20
 _FOLDS = 5
 _MOST_PICTURES = 10
 _MOST_IMPOSTORS = 40_000
+_BORROWED = 20
 #: Of few people the ratio alone is calibrated, with a firm ridge, and in two halves, which leave
 #: the most pairs of strangers: see docs/recognition.md for how this was chosen.
 _CALIBRATION: dict[str, Any] = {
@@ -130,7 +131,23 @@ def adapt_vectors(source: FaceVerifier, X: np.ndarray, y: np.ndarray) -> OpenSet
         if crossed:
             # The strength stays: searching it again for each part would take its time.
             model = TransferJointBayesian(source.source, model.strength_)
-        return OpenSetVerifier(model, cross_fit=crossed, **_CALIBRATION).fit(X, y)
+        verifier = OpenSetVerifier(model, cross_fit=crossed, **_CALIBRATION).fit(X, y)
+    _steady_tail(verifier, source.verifier)
+    return verifier
+
+
+def _steady_tail(verifier: OpenSetVerifier, source: OpenSetVerifier) -> None:
+    """Lend the tail of few impostor trials some of the source's.
+
+    Thresholds beyond what the few people can promise follow an exponential tail. Its scale from a
+    handful of trials is mostly chance; ratios are calibrated on both sides, so that the source's
+    scale, taken as twenty trials more, is in the same units.
+    """
+    n = np.maximum(2, np.minimum(200, verifier.n_impostor_ // 10))
+    own = verifier.tail_scale_ / (1 + 1.64 / np.sqrt(n))
+    borrowed = float(source.tail_scale_[0, 0])
+    mixed = (n * own + _BORROWED * borrowed) / (n + _BORROWED)
+    verifier.tail_scale_ = mixed * (1 + 1.64 / np.sqrt(n + _BORROWED))
 
 
 def _count_useful(y: np.ndarray) -> int:

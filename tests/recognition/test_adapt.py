@@ -1,0 +1,97 @@
+"""Adapting: what it brings on people held out, and what few people cannot say."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mien.errors import NotEnoughDataError
+from mien.recognition import load_source
+from mien.recognition._adapt import _gain, adapt_to, adapt_vectors
+from mien.verification import TransferJointBayesian
+
+
+def shifted_people(n_people: int, n_pictures: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """People drawn from the source model and moved, all in one direction: another camera."""
+    model = load_source("sface").model
+    rng = np.random.default_rng(seed)
+    identity = rng.multivariate_normal(np.zeros(128), model.identity_covariance_, n_people)
+    y = np.repeat([f"p{k:02d}" for k in range(n_people)], n_pictures)
+    noise = rng.multivariate_normal(np.zeros(128), model.variation_covariance_, len(y))
+    X = model.mean_ + np.repeat(identity, n_pictures, axis=0) + noise
+    X += 0.12 * np.random.default_rng(7).choice([-1, 1], 128)
+    return X / np.linalg.norm(X, axis=1, keepdims=True), y
+
+
+def test_a_shift_is_undone_on_people_held_out() -> None:
+    X, y = shifted_people(14, 2)
+    result = adapt_to(load_source("sface"), X, y, [])
+    assert result.before is not None
+    assert result.after is not None
+    assert result.gain is not None
+    assert result.before["cllr"]["value"] > 1  # it misleads
+    assert result.after["cllr"]["value"] < 0.3
+    assert 0 < result.gain[1] < result.gain[0] < result.gain[2]
+    assert result.gain[0] == pytest.approx(
+        result.before["cllr"]["value"] - result.after["cllr"]["value"], abs=1e-6
+    )
+    assert isinstance(result.verifier.model, TransferJointBayesian)
+    assert result.verifier.source is load_source("sface").model
+    assert result.warnings[0].startswith("only 14 people")
+    # Others of the same kind, never seen: strangers are below zero, the same people above.
+    T, who = shifted_people(30, 2, seed=5)
+    scores = result.verifier.score_pairs(T[::2], T[1::2])
+    others = result.verifier.score_pairs(T[:-2:2], T[3::2])
+    assert np.mean(scores > 0) > 0.9
+    assert np.mean(others < 0) > 0.9
+    assert who[0] == who[1]
+
+
+def test_few_people_are_said_to_be_few() -> None:
+    X, y = shifted_people(5, 3)
+    result = adapt_to(load_source("sface"), X, y, [])
+    assert result.before is None
+    assert result.rows() == []
+    assert "too few to hold anybody out" in result.warnings[0]
+    assert "only 5 people" in result.warnings[1]
+
+
+def test_too_few_people() -> None:
+    X, y = shifted_people(4, 3)
+    y[9:] = ["x", "y", "z"]  # three people with several pictures, three with one
+    with pytest.raises(NotEnoughDataError, match=r"at least 4 people.*got 3"):
+        adapt_vectors(load_source("sface"), X, y)
+
+
+def test_an_adapted_verifier_is_saved_with_its_source() -> None:
+    from mien.recognition import FaceVerifier
+
+    X, y = shifted_people(8, 3)
+    result = adapt_to(load_source("sface"), X, y, []).verifier
+    again = FaceVerifier.from_arrays(result.to_arrays())
+    np.testing.assert_allclose(
+        again.score_pairs(X[:10], X[10:20]), result.score_pairs(X[:10], X[10:20]), atol=1e-3
+    )
+    np.testing.assert_array_equal(again.source.ratios_, result.source.ratios_)
+
+
+def test_the_interval_of_a_gain_by_hand() -> None:
+    """Two verifiers that differ by the same on every pair have an interval without width."""
+    who = np.array([["a", "a"], ["b", "b"], ["c", "c"], ["a", "b"], ["b", "c"], ["a", "c"]])
+    same = who[:, 0] == who[:, 1]
+    flat = np.zeros(6)
+    better = np.where(same, 2.0, -2.0)
+    value, low, high = _gain(np.stack([flat, better]), who, same)
+    expected = 1 - np.log2(1 + np.exp(-2))
+    np.testing.assert_allclose([value, low, high], expected)
+
+
+def test_a_tail_of_few_trials_is_mostly_the_source_s() -> None:
+    source = load_source("sface").verifier
+    few = adapt_vectors(load_source("sface"), *shifted_people(6, 3))
+    borrowed = source.tail_scale_[0, 0]
+    n = np.maximum(2, np.minimum(200, few.n_impostor_ // 10))
+    assert n.max() < 20
+    # At least 20 of n + 20 parts, before the 1.64 standard errors that are added.
+    assert np.all(few.tail_scale_ / (1 + 1.64 / np.sqrt(n + 20)) > borrowed * 20 / (n + 20))
+    assert np.all(few.tail_scale_ < 5 * borrowed)

