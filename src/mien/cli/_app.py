@@ -21,6 +21,7 @@ from mien.cli.evaluate import evaluate
 from mien.cli.identify import identify
 from mien.cli.people import people_app
 from mien.cli.reproduce_committee import reproduce_committee
+from mien.cli.reproduce_completion import reproduce_completion
 from mien.cli.reproduce_hallucination import reproduce_hallucination
 from mien.cli.reproduce_photos import reproduce_photos
 from mien.cli.reproduce_source_models import reproduce_source_models
@@ -69,6 +70,7 @@ reproduce_app.command("source-models")(reproduce_source_models)
 reproduce_app.command("super-vector")(reproduce_super_vector)
 reproduce_app.command("weak-labels")(reproduce_weak_labels)
 train_app.command("hallucinator")(train_hallucinator)
+reproduce_app.command("completion")(reproduce_completion)
 reproduce_app.command("hallucination")(reproduce_hallucination)
 app.add_typer(data_app, name="data")
 app.add_typer(people_app, name="people")

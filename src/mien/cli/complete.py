@@ -1,55 +1,105 @@
-"""``mien complete``: the hidden part of a face."""
+"""``mien complete``: the covered part of a face."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from mien.cli._display import console, print_json, showing_progress
+from mien.cli._display import console, errors, print_json, showing_progress
 
 __all__ = ["complete"]
 
 
 def complete(
+    photo: Annotated[
+        Path, typer.Argument(help="A photograph, or a folder of them.", metavar="PHOTO|FOLDER")
+    ],
+    mask: Annotated[
+        str | None,
+        typer.Option(
+            help="auto finds what is covered. Or what is visible: periocular, upper, lower, left, "
+            "right, or a picture that is white there. (Default: auto; with --cropped that of the "
+            "training.)"
+        ),
+    ] = None,
     model: Annotated[
-        Path, typer.Argument(help="Model of `mien train hallucinator`.", metavar="MODEL")
-    ],
-    image: Annotated[
-        Path, typer.Argument(help="A face, or a folder of faces.", metavar="IMAGE|FOLDER")
-    ],
+        Path | None,
+        typer.Option(help="From mien train hallucinator. (Default: the shipped model.)"),
+    ] = None,
+    cropped: Annotated[
+        bool | None,
+        typer.Option(
+            "--cropped/--photo",
+            help="Whether the pictures are faces that are cut out as the model learned them, or "
+            "photographs in which faces are to be found. (Default: cropped with --model.)",
+        ),
+    ] = None,
+    engine: Annotated[str, typer.Option(help="What finds the faces: sface or dlib.")] = "sface",
     out: Annotated[
         Path | None,
         typer.Option(help="Picture to write; a folder for a folder. (Default: beside the input.)"),
     ] = None,
-    mask: Annotated[
-        str | None,
-        typer.Option(
-            help="What is visible: periocular, upper, lower, left, right, or a picture that is "
-            "white there. (Default: that of the training.)"
-        ),
+    restored: Annotated[
+        Path | None,
+        typer.Option(help="Also write the restored photograph alone; a folder for a folder."),
     ] = None,
-    scale: Annotated[int, typer.Option(min=1, max=16, help="Enlargement.")] = 4,
+    scale: Annotated[int, typer.Option(min=1, max=16, help="Enlargement of cropped faces.")] = 4,
     as_json: Annotated[
-        bool, typer.Option("--json", help="Print the paths for programs, and nothing else.")
+        bool, typer.Option("--json", help="Print what was done for programs, and nothing else.")
     ] = False,
 ) -> None:
-    """Complete a face: original, visible part and completion side by side.
+    """Restore the covered part of faces; original, covered part and result side by side.
 
-    Whatever stands in the hidden part of the picture is not read.
+    mien complete masked.jpg --out restored.png
+
+    The result is a guess: the mean of faces that look alike where this one is seen.
     """
-    from mien.experiments.hallucination import complete_pictures
+    from mien.experiments import completion
 
     if out is None:
-        suffix = "-completed" if image.is_dir() else "-completed.png"
-        out = image.with_name(image.stem + suffix)
+        suffix = "-completed" if photo.is_dir() else "-completed.png"
+        out = photo.with_name(photo.stem + suffix)
     with showing_progress():
-        written = complete_pictures(model, image, out, mask=mask, scale=scale)
+        if model is not None if cropped is None else cropped:
+            if restored is not None:
+                raise typer.BadParameter("--restored is for photographs, not with --cropped")
+            done = completion.complete_cropped(
+                model, photo, out, mask=None if mask == "auto" else mask, scale=scale
+            )
+        else:
+            done = completion.complete_photographs(
+                photo, out, mask=mask or "auto", model=model, engine=engine, restored=restored
+            )
     if as_json:
-        print_json({"written": [str(path) for path in written]})
-    else:
-        for path in written[:5]:
-            console.print(str(path), highlight=False, markup=False, soft_wrap=True)
-        if len(written) > 5:
-            console.print(f"and {len(written) - 5} more in {out}", highlight=False, markup=False)
+        print_json(done)
+        return
+    _say(done, out)
+    if not done["written"]:
+        raise typer.Exit(2)
+
+
+def _say(done: dict[str, Any], out: Path) -> None:
+    for picture in done["pictures"][:5]:
+        console.print(_describe(picture), highlight=False, markup=False, soft_wrap=True)
+    if len(done["pictures"]) > 5:
+        console.print(f"and {len(done['pictures']) - 5} more", highlight=False, markup=False)
+    failed = [picture for picture in done["pictures"] if picture.get("error")]
+    for picture in failed[:20]:
+        errors.print(picture["error"], highlight=False, markup=False, soft_wrap=True)
+    if done["written"]:
+        errors.print(f"The result: {out}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _describe(picture: dict[str, Any]) -> str:
+    if picture.get("error"):
+        return f"{picture['file']}: not done"
+    if "faces" not in picture:
+        return f"{picture['file']}: completed"
+    shares = ", ".join(f"{100 * face['covered']:.0f} %" for face in picture["faces"])
+    count = len(picture["faces"])
+    faces = f"{count} face{'s' if count > 1 else ''}"
+    if picture["restored"] == 0:
+        return f"{picture['file']}: {faces}; nothing was taken as covered"
+    return f"{picture['file']}: {faces}, covered by {shares}"

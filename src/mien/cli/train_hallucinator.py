@@ -16,8 +16,8 @@ def train_hallucinator(
     source: Annotated[
         str,
         typer.Argument(
-            help="A folder with one folder of pictures a person, or: rendered.",
-            metavar="FOLDER|rendered",
+            help="A folder with one folder of pictures a person, or: rendered, lfw.",
+            metavar="FOLDER|rendered|lfw",
             show_default=False,
         ),
     ],
@@ -25,8 +25,8 @@ def train_hallucinator(
     method: Annotated[
         str,
         typer.Option(
-            help="blend, ridge, feature-ridge, dw-ksvd, fastfood, ksvd or pca; all but blend, "
-            "feature-ridge and fastfood complete any mask afterwards."
+            help="blend, ridge, low-rank, feature-ridge, dw-ksvd, fastfood, ksvd or pca; all but "
+            "blend, feature-ridge and fastfood complete any mask afterwards."
         ),
     ] = "blend",
     mask: Annotated[
@@ -35,8 +35,12 @@ def train_hallucinator(
     size: Annotated[int, typer.Option(min=16, max=128, help="Side of a face in pixels.")] = 32,
     atoms: Annotated[int, typer.Option(min=1, help="Atoms of a dictionary.")] = 1000,
     rounds: Annotated[int, typer.Option(min=1, help="Rounds of K-SVD.")] = 10,
+    components: Annotated[int, typer.Option(min=1, help="Directions of pca and low-rank.")] = 100,
     expansion: Annotated[float, typer.Option(min=1, help="Fastfood expansion.")] = 5,
     faces: Annotated[int, typer.Option(min=40, help="Faces to render.")] = 4000,
+    data: Annotated[
+        Path | None, typer.Option(help="Folder of the real data, for lfw. (Default: MIEN_DATA.)")
+    ] = None,
     checkpoint: Annotated[
         Path | None,
         typer.Option(help="File from which an interrupted training of a dictionary goes on."),
@@ -52,21 +56,23 @@ def train_hallucinator(
 
       mien train hallucinator faces --out faces.mien
 
-      mien complete faces.mien masked.jpg --out completed.png
+      mien complete masked.jpg --model faces.mien --out completed.png
     """
     import mien
-    from mien.experiments import hallucination
+    from mien.experiments import completion
 
     with showing_progress():
-        model, n_faces = hallucination.train_hallucinator(
+        model, n_faces = completion.train_hallucinator(
             source,
             size=size,
             mask=mask,
             n_rendered=faces,
+            home=data,
             random_state=seed,
             method=method,
             n_atoms=atoms,
             max_iter=rounds,
+            n_components=components,
             expansion=expansion,
             checkpoint=None if checkpoint is None else str(checkpoint),
         )

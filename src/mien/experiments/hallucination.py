@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import mien
 from mien._core.progress import report as report_progress
 from mien._core.progress import track
-from mien.datasets import iter_faces, load_folder
 from mien.errors import InputError
 from mien.evaluation import plots
 from mien.evaluation.report import Report
@@ -25,14 +22,11 @@ from mien.experiments._hallucination_runs import (
     train_matcher,
     verify,
 )
-from mien.faces import contact_sheet, read_image, write_image
-from mien.reconstruction import FaceHallucinator, make_mask
+from mien.reconstruction import make_mask
 
-__all__ = ["complete_pictures", "reproduce_hallucination", "train_hallucinator"]
+__all__ = ["reproduce_hallucination"]
 
 _SETS = ("lfw", "orl", "rendered")
-_BATCH = 256
-_PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".pgm", ".ppm", ".tif", ".tiff", ".gif")
 
 
 def reproduce_hallucination(
@@ -189,104 +183,3 @@ def _add_pictures(report: Report, faces: Faces, results: list[dict[str, Any]]) -
         title="Where it guesses",
         columns=4,
     )
-
-
-def train_hallucinator(
-    source: str | os.PathLike[str],
-    *,
-    size: int = 32,
-    mask: str = "periocular",
-    n_rendered: int = 4000,
-    random_state: int = 0,
-    **settings: Any,
-) -> tuple[FaceHallucinator, int]:
-    """Learn from the pictures of a folder, or from rendered people.
-
-    Parameters
-    ----------
-    source : path or "rendered"
-        A folder with a folder a person (names do not matter here), or faces that are drawn while
-        it learns and never kept.
-    size : int
-        Side of the faces in pixels.
-    mask : str
-        What will be visible.
-    n_rendered : int
-        Faces to render.
-    random_state : int
-        Seed.
-    **settings
-        Further parameters of :class:`FaceHallucinator`.
-
-    Returns
-    -------
-    model, n_faces
-    """
-    model = FaceHallucinator(random_state=random_state, **settings)
-    if str(source) == "rendered":
-        people = max(1, n_rendered // 4)
-        model.fit(
-            lambda: iter_faces(2048, people, 4, size=size, random_state=random_state), mask=mask
-        )
-        return model, 4 * people
-    faces = load_folder(source, size=size)
-    return model.fit(faces.images, mask=mask), len(faces)
-
-
-def complete_pictures(
-    model_path: str | os.PathLike[str],
-    source: str | os.PathLike[str],
-    out: str | os.PathLike[str],
-    *,
-    mask: str | None = None,
-    scale: int = 4,
-) -> list[Path]:
-    """Complete one picture or every picture of a folder; write original, visible and result.
-
-    Parameters
-    ----------
-    model_path : path
-        A model of :func:`train_hallucinator`.
-    source : path
-        A picture of a face, or a folder of them.
-    out : path
-        Picture to write for one picture, folder for a folder.
-    mask : str or None
-        What is visible: a name, the path of a picture that is white where the face is visible,
-        or None for the mask that the model learned with.
-    scale : int
-        Enlargement of what is written.
-    """
-    model = mien.load(model_path)
-    if not isinstance(model, FaceHallucinator):
-        raise InputError(f"{model_path} holds a {type(model).__name__}, not a FaceHallucinator")
-    shape = (model.shape_[0], model.shape_[1])
-    colour = len(model.shape_) == 3
-    visible = model.mask_ if mask is None else _read_mask(mask, shape)
-    source, out = Path(source), Path(out)
-    if source.is_dir():
-        files = sorted(p for p in source.rglob("*") if p.suffix.lower() in _PICTURES)
-        if not files:
-            raise InputError(f"there are no pictures in {source}")
-        out.mkdir(parents=True, exist_ok=True)
-        targets = [
-            out / ("-".join(p.relative_to(source).with_suffix("").parts) + ".png") for p in files
-        ]
-    else:
-        files, targets = [source], [out]
-    batches = [slice(low, low + _BATCH) for low in range(0, len(files), _BATCH)]
-    for batch in track(batches, "completing"):
-        faces = np.stack([read_image(file, size=shape, colour=colour) for file in files[batch]])
-        shown = faces.astype(np.float32) / 255
-        result = model.reconstruct(faces, mask=visible)
-        grey = np.where(visible[..., None] if colour else visible, shown, np.float32(0.5))
-        for target, *three in zip(targets[batch], shown, grey, result, strict=True):
-            sheet = contact_sheet(np.stack(three), columns=3)
-            write_image(target, np.repeat(np.repeat(sheet, scale, axis=0), scale, axis=1))
-    return targets
-
-
-def _read_mask(mask: str, shape: tuple[int, int]) -> np.ndarray:
-    if Path(mask).suffix.lower() in _PICTURES:
-        return make_mask(read_image(mask, size=shape, fit="stretch") >= 128, shape)
-    return make_mask(mask, shape)

@@ -37,6 +37,7 @@ REGISTRY: dict[str, str] = {
     "mien.KernelRelevantComponents": "mien.subspace:KernelRelevantComponents",
     "mien.LandmarkLBP": "mien.features:LandmarkLBP",
     "mien.LogisticCalibration": "mien.evaluation:LogisticCalibration",
+    "mien.LowRankCompleter": "mien.reconstruction.linear:LowRankCompleter",
     "mien.MixtureCompleter": "mien.reconstruction._mixture_pcca:MixtureCompleter",
     "mien.MixturePCCA": "mien.multiview:MixturePCCA",
     "mien.MultiViewSuperVector": "mien.multiview:MultiViewSuperVector",

@@ -2,6 +2,13 @@
 
 from mien.recognition._adapt import Adaptation, adapt
 from mien.recognition._cluster import ClusteredFace, PeopleFound, cluster
+from mien.recognition._complete import (
+    CompletedFace,
+    CompletedPicture,
+    complete,
+    frame_face,
+    load_completion,
+)
 from mien.recognition._enrol import Enrolment, enrol
 from mien.recognition._identify import (
     IdentifiedFace,
@@ -17,6 +24,8 @@ from mien.recognition._verify import Verification, verify
 __all__ = [
     "Adaptation",
     "ClusteredFace",
+    "CompletedFace",
+    "CompletedPicture",
     "Enrolment",
     "FaceVerifier",
     "Failure",
@@ -27,9 +36,12 @@ __all__ = [
     "adapt",
     "assign_people",
     "cluster",
+    "complete",
     "enrol",
+    "frame_face",
     "identify",
     "iter_identified",
+    "load_completion",
     "load_source",
     "load_verifier",
     "verify",

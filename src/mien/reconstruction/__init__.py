@@ -1,6 +1,7 @@
 """Whole faces from a part of them: hallucination, inpainting, super-resolution."""
 
 from mien.reconstruction._completer import Completer, Completion
+from mien.reconstruction.colour import refine_cover, restore_colour
 from mien.reconstruction.hallucinator import FaceHallucinator, Reconstruction
 from mien.reconstruction.masks import MASK_NAMES, make_mask
 from mien.reconstruction.methods import METHODS, register_method
@@ -13,5 +14,7 @@ __all__ = [
     "FaceHallucinator",
     "Reconstruction",
     "make_mask",
+    "refine_cover",
     "register_method",
+    "restore_colour",
 ]

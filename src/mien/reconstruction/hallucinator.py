@@ -48,11 +48,12 @@ class FaceHallucinator(BaseEstimator):
     ----------
     method : str
         ``"pca"``, ``"ksvd"``, ``"dw-ksvd"`` and ``"fastfood"`` are those of the paper;
-        ``"ridge"`` is linear regression, ``"feature-ridge"`` the same on Fastfood features, and
-        ``"blend"`` the weighted mean of both; ``"mixture-pcca"`` takes the visible and the hidden
+        ``"ridge"`` is linear regression, ``"low-rank"`` the same from ``n_components`` directions,
+        ``"feature-ridge"`` the same on Fastfood features, and ``"blend"`` the weighted mean of
+        ridge and that; ``"mixture-pcca"`` takes the visible and the hidden
         part as two views of a mixture of probabilistic CCA. Others can be registered.
     n_components : int
-        Of ``"pca"``.
+        Of ``"pca"`` and ``"low-rank"``.
     n_atoms, n_nonzero, max_iter : int
         Of the dictionaries: size, atoms a face may use, rounds of K-SVD.
     beta : float
@@ -93,9 +94,9 @@ class FaceHallucinator(BaseEstimator):
     Notes
     -----
     Hidden pixels are never read: they may be NaN. ``"pca"``, ``"ksvd"``, ``"dw-ksvd"``,
-    ``"ridge"`` and ``"fastfood"`` with a de-kernelised dictionary complete any mask with one
-    model; the others are bound to the mask of ``fit``. The codes on the visible part are found
-    with its atoms scaled to length one, which the paper leaves out.
+    ``"ridge"``, ``"low-rank"`` and ``"fastfood"`` with a de-kernelised dictionary complete any
+    mask with one model; the others are bound to the mask of ``fit``. The codes on the visible
+    part are found with its atoms scaled to length one, which the paper leaves out.
 
     References
     ----------
@@ -203,16 +204,31 @@ class FaceHallucinator(BaseEstimator):
 
     @overload
     def reconstruct(
-        self, faces: Any, *, mask: Any = None, details: Literal[False] = False
+        self,
+        faces: Any,
+        *,
+        mask: Any = None,
+        details: Literal[False] = False,
+        keep_visible: bool | None = None,
     ) -> np.ndarray: ...
 
     @overload
     def reconstruct(
-        self, faces: Any, *, mask: Any = None, details: Literal[True]
+        self,
+        faces: Any,
+        *,
+        mask: Any = None,
+        details: Literal[True],
+        keep_visible: bool | None = None,
     ) -> Reconstruction: ...
 
     def reconstruct(
-        self, faces: Any, *, mask: Any = None, details: bool = False
+        self,
+        faces: Any,
+        *,
+        mask: Any = None,
+        details: bool = False,
+        keep_visible: bool | None = None,
     ) -> np.ndarray | Reconstruction:
         """Complete faces of which the mask is visible.
 
@@ -224,12 +240,14 @@ class FaceHallucinator(BaseEstimator):
             What is visible; None takes the mask of ``fit``.
         details : bool
             Return a :class:`Reconstruction` with the codes and a map of confidence.
+        keep_visible : bool or None
+            None takes the parameter.
         """
         check_is_fitted(self)
         visible = self.mask_ if mask is None else make_mask(mask, self.shape_[:2])
         images = self._read(faces, np.broadcast_to(visible, (len(faces), *visible.shape)))
         values, codes = self._complete(images, visible)
-        pictures = self._finish(values, images, visible)
+        pictures = self._finish(values, images, visible, keep_visible)
         if not details:
             return pictures
         return Reconstruction(pictures, codes, self._confidence(visible))
@@ -317,9 +335,15 @@ class FaceHallucinator(BaseEstimator):
                 "not possible; 'ridge', 'dw-ksvd', 'ksvd' and 'pca' can do it"
             )
 
-    def _finish(self, values: np.ndarray, images: np.ndarray, visible: np.ndarray) -> np.ndarray:
+    def _finish(
+        self,
+        values: np.ndarray,
+        images: np.ndarray,
+        visible: np.ndarray,
+        keep_visible: bool | None = None,
+    ) -> np.ndarray:
         pictures = np.clip(values, 0, 1).astype(np.float32).reshape(images.shape)
-        if self.keep_visible:
+        if self.keep_visible if keep_visible is None else keep_visible:
             pictures[:, visible] = images[:, visible]
         return pictures
 

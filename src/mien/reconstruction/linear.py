@@ -6,6 +6,7 @@ from typing import Self
 
 import numpy as np
 from scipy import linalg
+from scipy.sparse.linalg import eigsh
 
 from mien.reconstruction._completer import (
     Completer,
@@ -17,7 +18,7 @@ from mien.reconstruction._completer import (
     squared_error,
 )
 
-__all__ = ["PCACompleter", "RidgeCompleter"]
+__all__ = ["LowRankCompleter", "PCACompleter", "RidgeCompleter"]
 
 # Variances of noise that are tried, in squares of grey values.
 ALPHAS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2)
@@ -91,3 +92,65 @@ class RidgeCompleter(Completer):
         weights = solve_ridge(gram, cross, float(self.alpha or 0.0))
         centred = seen - see(self.mean[None], view)
         return Completion((centred @ weights + self.mean).astype(np.float32))
+
+
+class LowRankCompleter(Completer):
+    """Ridge regression with the covariance kept as some directions and a variance a pixel.
+
+    A face is z·W + mean + noise with z and the noise Gaussian. Small to store, and quick where
+    every face has a mask of its own: the system to solve has as many unknowns as directions.
+
+    Parameters
+    ----------
+    n_components : int
+        Directions, kept in half precision.
+    alpha : float or None
+        Least variance of the noise on a pixel; None chooses it on the faces held out.
+    """
+
+    def __init__(self, n_components: int, alpha: float | None) -> None:
+        self.n_components = n_components
+        self.alpha = alpha
+
+    def fit(self, stream: Stream, mask: np.ndarray, held_out: np.ndarray) -> Self:
+        mean, covariance, _ = Moments.of(stream)
+        directions = _leading_directions(covariance, min(self.n_components, len(mean)))
+        rest = covariance.diagonal() - np.einsum("kd,kd->d", directions, directions)
+        self.mean = mean.astype(np.float16)
+        self.directions = directions.astype(np.float16)
+        errors = {}
+        for alpha in ALPHAS if self.alpha is None else (self.alpha,):
+            self.noise = np.maximum(rest, alpha).astype(np.float16)
+            error = squared_error(held_out, self.complete(held_out[:, mask], mask).values)
+            errors[error] = (alpha, self.noise)
+        self.alpha, self.noise = errors[min(errors)]
+        return self
+
+    def complete(self, seen: np.ndarray, view: np.ndarray) -> Completion:
+        directions, mean = self.directions.astype(np.float32), self.mean.astype(np.float32)
+        part = see(directions, view)
+        centred = seen - see(mean[None], view)
+        if view.dtype == bool:
+            weighed = part / self.noise[view].astype(np.float32)
+            gram = weighed @ part.T
+            weights = solve_ridge(gram, weighed @ centred.T, 1.0).T
+        else:
+            noise = (view * self.noise.astype(np.float32)) @ view.T
+            weights = solve_ridge(part.T @ part + noise, centred.T, 0.0).T @ part.T
+        return Completion((weights @ directions + mean).astype(np.float32))
+
+    def pictures(self) -> np.ndarray:
+        return self.directions.astype(np.float32)
+
+
+def _leading_directions(covariance: np.ndarray, k: int) -> np.ndarray:
+    """Rows W (k, d), the longest first, with WᵀW the best approximation of rank k."""
+    d = len(covariance)
+    if 8 * k < d:
+        values, vectors = eigsh(covariance, k, v0=np.ones(d))
+    else:
+        values, vectors = linalg.eigh(
+            covariance, subset_by_index=[d - k, d - 1], check_finite=False
+        )
+    order = np.argsort(-values, kind="stable")
+    return np.asarray((vectors[:, order] * np.sqrt(np.maximum(values[order], 0))).T)

@@ -10,7 +10,7 @@ from mien.reconstruction._completer import Completer
 from mien.reconstruction._mixture_pcca import MixtureCompleter
 from mien.reconstruction.dictionary import DictionaryCompleter
 from mien.reconstruction.kernel import BlendCompleter, FastfoodCompleter, FeatureRidgeCompleter
-from mien.reconstruction.linear import PCACompleter, RidgeCompleter
+from mien.reconstruction.linear import LowRankCompleter, PCACompleter, RidgeCompleter
 
 __all__ = ["METHODS", "register_method"]
 
@@ -51,6 +51,7 @@ METHODS: dict[str, Build] = {
     "dw-ksvd": lambda model, seed: DictionaryCompleter(model.beta, _ksvd_options(model, seed)),
     "fastfood": _build_fastfood,
     "ridge": lambda model, seed: RidgeCompleter(model.alpha),
+    "low-rank": lambda model, seed: LowRankCompleter(model.n_components, model.alpha),
     "feature-ridge": _build_feature_ridge,
     "blend": lambda model, seed: BlendCompleter(
         RidgeCompleter(model.alpha), _build_feature_ridge(model, seed)

@@ -1,0 +1,325 @@
+"""The covered part of the faces in a photograph, found and restored."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy import ndimage
+
+from mien.errors import DataError, InputError
+from mien.faces import (
+    CROP_SIDE,
+    TEMPLATE,
+    Face,
+    FaceEngine,
+    align_face,
+    covered_probabilities,
+    load_engine,
+    read_image,
+)
+from mien.faces.align import fit_similarity
+from mien.faces.captions import caption_pictures
+from mien.files import load
+from mien.reconstruction import (
+    MASK_NAMES,
+    FaceHallucinator,
+    make_mask,
+    refine_cover,
+    restore_colour,
+)
+
+__all__ = [
+    "CompletedFace",
+    "CompletedPicture",
+    "complete",
+    "frame_face",
+    "load_completion",
+    "paste_face",
+]
+
+PathLike = str | os.PathLike[str]
+_MODEL = "completion.mien"
+# The square that is completed, in pixels of TEMPLATE: it ends below the chin.
+_LEFT, _TOP, _SIDE = -5.0, 8.0, 122.0
+# A face with less than this share covered is left as it is.
+_LEAST = 0.03
+_UNKNOWN = 0.4
+_PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff")
+
+
+@dataclass(frozen=True, eq=False)
+class CompletedFace:
+    """A face, what of it was taken as covered, and what was put there.
+
+    Attributes
+    ----------
+    face : Face
+        Where it is in the photograph.
+    aligned, restored : (s, s, 3) uint8
+        The aligned face before and after.
+    covered : (s, s) bool
+        What was taken as covered; all False where nothing was done.
+    """
+
+    face: Face
+    aligned: np.ndarray = field(repr=False)
+    covered: np.ndarray = field(repr=False)
+    restored: np.ndarray = field(repr=False)
+
+    @property
+    def share(self) -> float:
+        """Share of the aligned face that is covered."""
+        return float(self.covered.mean())
+
+
+@dataclass(frozen=True, eq=False)
+class CompletedPicture:
+    """A photograph with the covered parts of its faces restored.
+
+    Attributes
+    ----------
+    original, image : (h, w, 3) uint8
+        Before and after.
+    covered : (h, w) bool
+        What was replaced.
+    faces : list of CompletedFace
+        The largest first.
+    path : Path or None
+        The file, where one was given.
+    """
+
+    original: np.ndarray = field(repr=False)
+    image: np.ndarray = field(repr=False)
+    covered: np.ndarray = field(repr=False)
+    faces: list[CompletedFace]
+    path: Path | None = None
+
+    @property
+    def n_restored(self) -> int:
+        """Faces of which a part was restored."""
+        return sum(bool(face.covered.any()) for face in self.faces)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON; no picture."""
+        return {
+            "file": None if self.path is None else str(self.path),
+            "restored": self.n_restored,
+            "faces": [
+                {
+                    "box": [round(float(value), 1) for value in face.face.box],
+                    "covered": round(face.share, 3),
+                }
+                for face in self.faces
+            ],
+        }
+
+    def draw(self, side: int = 320) -> np.ndarray:
+        """Original, what was taken as covered, and the result side by side, (h, w, 3) uint8.
+
+        One face is shown large; of several the whole photograph is shown.
+        """
+        marked = self.original.copy()
+        marked[self.covered] = (0.35 * marked[self.covered] + [0, 60, 150]).astype(np.uint8)
+        views = [self.original, marked, self.image]
+        if len(self.faces) == 1:
+            views = [_cut_square(view, self.faces[0].face) for view in views]
+        else:
+            views = [_pad_square(view) for view in views]
+        words = ["as it was", "taken as covered", "restored: a guess"]
+        return caption_pictures(views, words, side=side)
+
+
+def complete(
+    photo: PathLike | np.ndarray,
+    *,
+    mask: str | np.ndarray = "auto",
+    model: FaceHallucinator | PathLike | None = None,
+    engine: str | FaceEngine = "sface",
+) -> CompletedPicture:
+    """Restore the covered part of every face in a photograph.
+
+    Parameters
+    ----------
+    photo : path or (h, w, 3) uint8
+        The photograph.
+    mask : str or (h, w) bool
+        ``"auto"`` finds what is covered. Otherwise what is visible: a name of
+        :data:`mien.reconstruction.MASK_NAMES`, meant on the upright face; or a picture of the size
+        of the photograph, True (white, for a path) where faces are visible.
+    model : FaceHallucinator, path or None
+        Of grey, aligned, square faces; None takes the shipped one.
+    engine : {"sface", "dlib"} or FaceEngine
+        Finds the faces.
+
+    Returns
+    -------
+    CompletedPicture
+
+    Notes
+    -----
+    What is put in is the mean of faces that look the same where the face is seen: a guess, not
+    what lies under the cover. It must not be used to recognise somebody.
+
+    Examples
+    --------
+    >>> from mien.recognition import complete
+    >>> complete("masked.jpg").n_restored                                    # doctest: +SKIP
+    1
+    """
+    path = None if isinstance(photo, np.ndarray) else Path(photo)
+    original = np.asarray(photo) if path is None else read_image(path, colour=True)
+    hallucinator = _check_model(model)
+    side = hallucinator.shape_[0]
+    finder = load_engine(engine) if isinstance(engine, str) else engine
+    found = finder.detect(original)
+    if not found:
+        raise DataError(f"no face was found in {'the picture' if path is None else str(path)!r}")
+    shown = _read_mask(mask, original.shape[:2])
+    faces, image = [], original.astype(np.float32) / 255
+    covered_picture = np.zeros(original.shape[:2], dtype=bool)
+    for face in found:
+        frame = frame_face(face)
+        aligned = align_face(original, frame, size=side)
+        covered = _find_covered(original, face, aligned, shown)
+        restored = restore_colour(hallucinator, aligned, covered)
+        if covered.any():
+            paste_face(image, covered_picture, frame, restored, covered)
+        faces.append(CompletedFace(face, aligned, covered, _to_bytes(restored)))
+    return CompletedPicture(original, _to_bytes(image), covered_picture, faces, path)
+
+
+@cache
+def load_completion() -> FaceHallucinator:
+    """The shipped model: means and directions of aligned grey faces of 64 × 64 pixels."""
+    with resources.as_file(resources.files("mien.recognition") / "models" / _MODEL) as path:
+        return _check_model(path)
+
+
+def _check_model(model: FaceHallucinator | PathLike | None) -> FaceHallucinator:
+    if model is None:
+        return load_completion()
+    found = model if isinstance(model, FaceHallucinator) else load(os.fspath(model))
+    if not isinstance(found, FaceHallucinator):
+        raise InputError(f"{model} holds a {type(found).__name__}, not a FaceHallucinator")
+    if len(found.shape_) != 2 or found.shape_[0] != found.shape_[1]:
+        raise InputError(
+            f"photographs need a model of grey square faces; this one has faces of {found.shape_}"
+        )
+    return found
+
+
+def _read_mask(mask: str | np.ndarray, shape: tuple[int, int]) -> str | np.ndarray:
+    """A name, or what is visible as a picture (h, w) of the photograph's size."""
+    if isinstance(mask, str) and (mask == "auto" or mask in MASK_NAMES):
+        return mask
+    if isinstance(mask, str) and Path(mask).suffix.lower() in _PICTURES:
+        return np.asarray(read_image(mask, size=shape, fit="stretch") >= 128)
+    if isinstance(mask, str):
+        raise InputError(
+            f"a mask is 'auto', one of {', '.join(MASK_NAMES)}, or a picture; got {mask!r}"
+        )
+    return make_mask(mask, shape)
+
+
+def frame_face(face: Face) -> Face:
+    """The face with landmarks moved so that :func:`mien.faces.align_face` shows it to the chin.
+
+    Its usual square, which the engine needs, ends there.
+    """
+    matrix = fit_similarity(face.landmarks.astype(np.float64), TEMPLATE)
+    wanted = TEMPLATE * (_SIDE / CROP_SIDE) + [_LEFT, _TOP]
+    landmarks = (wanted - matrix[:, 2]) @ np.linalg.inv(matrix[:, :2]).T
+    return Face(face.box, landmarks, face.confidence)
+
+
+def _find_covered(
+    image: np.ndarray, face: Face, aligned: np.ndarray, shown: str | np.ndarray
+) -> np.ndarray:
+    """What of the face in its frame (side, side, 3) is covered."""
+    side = len(aligned)
+    if isinstance(shown, np.ndarray):
+        picture = np.repeat(np.where(shown, np.uint8(255), np.uint8(0))[..., None], 3, axis=2)
+        covered = align_face(picture, frame_face(face), size=side)[..., 0] < 128
+    elif shown != "auto":
+        return ~make_mask(shown, (side, side))
+    else:
+        blocks = covered_probabilities(align_face(image, face, size=CROP_SIDE)[None])[0]
+        covered = refine_cover(aligned, _reframe(blocks, side))
+    if covered.mean() < _LEAST:
+        return np.zeros_like(covered)
+    return np.asarray(ndimage.binary_dilation(covered, iterations=max(1, side // 32)))
+
+
+def _reframe(blocks: np.ndarray, side: int) -> np.ndarray:
+    """A map (14, 14) of the engine's square, seen in the frame (side, side)."""
+    step = CROP_SIDE / len(blocks)
+    along = (np.arange(side) + 0.5) * (_SIDE / side)
+    at = np.meshgrid((along + _TOP) / step - 0.5, (along + _LEFT) / step - 0.5, indexing="ij")
+    inside = ndimage.map_coordinates(blocks, at, order=1, mode="nearest")
+    # Below the square nothing is known: there colour decides.
+    beyond = np.clip((along + _TOP - CROP_SIDE) / step, 0, 1)[:, None]
+    return np.asarray(inside + beyond * (_UNKNOWN - inside))
+
+
+def paste_face(
+    image: np.ndarray, marks: np.ndarray, face: Face, restored: np.ndarray, covered: np.ndarray
+) -> None:
+    """Put the covered part of an aligned face back into the photograph, with a soft edge.
+
+    ``image`` (h, w, 3) and ``marks`` (h, w) are changed; ``restored`` (s, s, 3) is what
+    :func:`mien.faces.align_face` would show.
+    """
+    side = len(covered)
+    matrix = fit_similarity(face.landmarks.astype(np.float64), TEMPLATE * (side / CROP_SIDE))
+    turn, shift = matrix[:, :2], matrix[:, 2]
+    corners = np.array([[0, 0], [side, 0], [0, side], [side, side]], dtype=np.float64)
+    places = (corners - shift) @ np.linalg.inv(turn).T
+    left, top = np.maximum(np.floor(places.min(axis=0)).astype(int), 0)
+    right, bottom = np.minimum(
+        np.ceil(places.max(axis=0)).astype(int) + 1, [image.shape[1], image.shape[0]]
+    )
+    if right <= left or bottom <= top:
+        return
+    grid = np.stack(np.meshgrid(np.arange(left, right), np.arange(top, bottom)), axis=-1)
+    points = grid @ turn.T + shift
+    at = [points[..., 1], points[..., 0]]
+    soft = ndimage.gaussian_filter(covered.astype(np.float32), side / 64)
+    weight = ndimage.map_coordinates(soft, at, order=1, mode="constant")
+    inside = np.all((points >= -0.5) & (points <= side - 0.5), axis=-1)
+    weight = np.where(inside, np.clip(1.5 * weight - 0.25, 0, 1), 0)[..., None]
+    values = np.stack(
+        [ndimage.map_coordinates(restored[..., c], at, order=3, mode="nearest") for c in range(3)],
+        axis=-1,
+    )
+    place = (slice(top, bottom), slice(left, right))
+    image[place] += weight * (np.clip(values, 0, 1) - image[place])
+    marks[place] |= weight[..., 0] > 0.5
+
+
+def _to_bytes(image: np.ndarray) -> np.ndarray:
+    return np.round(np.clip(image, 0, 1) * 255).astype(np.uint8)
+
+
+def _cut_square(image: np.ndarray, face: Face) -> np.ndarray:
+    """The face with some room around it, as a square."""
+    centre = face.box[:2] + face.box[2:] / 2
+    reach = int(np.ceil(0.8 * float(face.box[2:].max())))
+    low = np.floor(centre - reach).astype(int)
+    padded = np.pad(image, ((reach,) * 2, (reach,) * 2, (0, 0)))
+    low = np.clip(low + reach, 0, np.array(padded.shape[1::-1]) - 1)
+    return padded[low[1] : low[1] + 2 * reach, low[0] : low[0] + 2 * reach]
+
+
+def _pad_square(image: np.ndarray) -> np.ndarray:
+    height, width = image.shape[:2]
+    side = max(height, width)
+    result = np.full((side, side, 3), 255, dtype=np.uint8)
+    top, left = (side - height) // 2, (side - width) // 2
+    result[top : top + height, left : left + width] = image
+    return result

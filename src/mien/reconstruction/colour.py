@@ -1,0 +1,137 @@
+"""The covered part of an aligned colour photograph of a face, from a model of grey faces."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import ndimage
+from sklearn.mixture import GaussianMixture
+from sklearn.utils.validation import check_is_fitted
+
+from mien.errors import InputError
+from mien.reconstruction.hallucinator import FaceHallucinator
+
+__all__ = ["refine_cover", "restore_colour"]
+
+# Pixels of a face of 64: how far the seam is evened out, and how far colour spreads.
+_SEAM = 3.0
+_SPREAD = 10.0
+_GREY = np.array([0.299, 0.587, 0.114], np.float32)
+
+
+def restore_colour(model: FaceHallucinator, face: Any, covered: Any) -> np.ndarray:
+    """Restore what is covered of an aligned face.
+
+    Parameters
+    ----------
+    model : FaceHallucinator
+        Of grey faces (s, s) that were aligned in the same way, and free in its masks.
+    face : (s, s, 3) uint8
+        The aligned photograph.
+    covered : (s, s) bool
+        What to restore.
+
+    Returns
+    -------
+    (s, s, 3) float32
+        In [0, 1]; what is not covered is as it was.
+
+    Notes
+    -----
+    The model gives the brightness. Where the covered part begins, it is shifted by the difference
+    that the model leaves in the visible pixels nearby, so that there is no seam. Colour is taken
+    from the visible skin nearby: the model has none.
+    """
+    check_is_fitted(model)
+    face, covered = np.asarray(face), np.asarray(covered)
+    if len(model.shape_) != 2:
+        raise InputError("a photograph is restored by a model of grey faces; this one has colour")
+    if face.dtype != np.uint8 or face.shape != (*model.shape_, 3):
+        raise InputError(
+            f"the face must be uint8 of shape {(*model.shape_, 3)}; got {face.dtype} {face.shape}"
+        )
+    if covered.dtype != bool or covered.shape != model.shape_:
+        raise InputError(
+            f"covered must be booleans of shape {model.shape_}; got {covered.dtype} {covered.shape}"
+        )
+    picture = face.astype(np.float32) / 255
+    if not covered.any():
+        return picture
+    grey = picture @ _GREY
+    estimate = model.reconstruct(grey[None], mask=~covered, keep_visible=False)[0]
+    unit = len(face) / 64
+    visible = (~covered).astype(np.float32)
+    difference = _spread((grey - estimate) * visible, visible, _SEAM * unit, 0.05)
+    restored = np.clip(estimate + difference, 0, 1)
+    chroma = picture - grey[..., None]
+    skin = visible * _oval(len(face), 0.28, 0.38)
+    if skin.sum() < 0.02 * skin.size:
+        skin = visible
+    filled = np.stack(
+        [_spread(chroma[..., c] * skin, skin, _SPREAD * unit, 1e-6) for c in range(3)], axis=-1
+    )
+    result = np.clip(restored[..., None] + filled, 0, 1)
+    return np.where(covered[..., None], result, picture).astype(np.float32)
+
+
+def refine_cover(face: Any, probabilities: Any) -> np.ndarray:
+    """What is covered, to the pixel, from a rough map of it.
+
+    Parameters
+    ----------
+    face : (s, s, 3) uint8
+        An aligned face.
+    probabilities : (s, s) float
+        Of being covered; may be coarse and wrong at the edges.
+
+    Returns
+    -------
+    (s, s) bool
+        Inside the oval of the face, without specks and holes.
+
+    Notes
+    -----
+    The colours of what is surely covered and of what is surely not are two mixtures of Gaussians;
+    their ratio, evened out over neighbours, is added to the log odds of the map.
+    """
+    face, probabilities = np.asarray(face), np.asarray(probabilities, dtype=np.float64)
+    side = len(face)
+    oval = _oval(side, 0.39, 0.54) > 0
+    sure, free = (probabilities > 0.6) & oval, (probabilities < 0.3) & oval
+    if min(sure.sum(), free.sum()) < 0.02 * side**2:
+        return _keep_large((probabilities > 0.5) & oval)
+    colours = ndimage.gaussian_filter(face.astype(np.float64) / 255, (0.5, 0.5, 0)).reshape(-1, 3)
+    likelihoods = [
+        GaussianMixture(3, reg_covar=1e-3, random_state=0)
+        .fit(colours[part.ravel()])
+        .score_samples(colours)
+        .reshape(side, side)
+        for part in (sure, free)
+    ]
+    ratio = np.clip(likelihoods[0] - likelihoods[1], -4, 4)
+    ratio = ndimage.gaussian_filter(ratio, side / 64)
+    inside = np.clip(probabilities, 0.02, 0.98)
+    return _keep_large((ratio + np.log(inside / (1 - inside)) > 0) & oval)
+
+
+def _keep_large(covered: np.ndarray) -> np.ndarray:
+    """Without specks, and without holes."""
+    labels, count = ndimage.label(covered)
+    sizes = np.bincount(labels.ravel(), minlength=count + 1)
+    sizes[0] = 0
+    kept = (sizes >= 0.01 * covered.size)[labels]
+    return np.asarray(ndimage.binary_fill_holes(kept))
+
+
+def _spread(values: np.ndarray, weights: np.ndarray, sigma: float, floor: float) -> np.ndarray:
+    """Weighted mean of values (times their weights) nearby; far from all weights it is zero."""
+    top, bottom = (ndimage.gaussian_filter(a, sigma, mode="nearest") for a in (values, weights))
+    return np.asarray(top / (bottom + floor), dtype=np.float32)
+
+
+def _oval(side: int, wide: float, high: float) -> np.ndarray:
+    """1 in an ellipse about the middle of an aligned face, 0 elsewhere."""
+    y, x = (np.mgrid[:side, :side] + 0.5) / side
+    inside = ((x - 0.5) / wide) ** 2 + ((y - 0.5) / high) ** 2 < 1
+    return np.asarray(inside, dtype=np.float32)
