@@ -14,7 +14,9 @@ NAMES = (
         for name in ("yale", "smoothed", "crops", "orl", "lfw")
         for kind in ("linear", "kernel")
     ),
-    *("dimension", "tracks", "retrieval_3", "retrieval_5", "retrieval_7", "retrieval_10"),
+    "dimension",
+    *("tracks", "tracks_fourth", "tracks_blurred", "tracks_blurred_fourth"),
+    *("retrieval_3", "retrieval_5", "retrieval_7", "retrieval_10"),
 )
 SHOWN = {
     "yale_linear",
@@ -23,6 +25,7 @@ SHOWN = {
     "orl_kernel",
     "dimension",
     "tracks",
+    "tracks_fourth",
     "retrieval_10",
 }
 

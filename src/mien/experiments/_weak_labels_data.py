@@ -26,6 +26,7 @@ __all__ = [
     "load_corel",
     "load_tracks",
     "turn_into_span",
+    "turn_towards",
     "warp_by_landmarks",
 ]
 
@@ -84,6 +85,20 @@ def turn_into_span(X: np.ndarray) -> np.ndarray:
         return X
     U, s, _ = thin_svd(X - X.mean(axis=0))
     return U * s
+
+
+def turn_towards(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Points (n, d) in coordinates (n, rank + 1) of the span of ``X[rows]``, and how far off it.
+
+    Distances to every point of ``rows`` stay, and what is learned from them is the same.
+    """
+    mean = X[rows].mean(axis=0)
+    centred = X - mean
+    basis = thin_svd(centred[rows]).Vt
+    inside = centred @ basis.T
+    off = np.einsum("ij,ij->i", centred, centred) - np.einsum("ij,ij->i", inside, inside)
+    off[rows] = 0.0
+    return np.column_stack([inside, np.sqrt(np.maximum(off, 0.0))])
 
 
 def warp_by_landmarks(images: np.ndarray, size: int = 48, margin: float = 0.35) -> np.ndarray:
@@ -165,8 +180,11 @@ def _read_npz(path: Path, keys: tuple[str, ...]) -> dict[str, np.ndarray]:
         return {key: arrays[key] for key in keys}
 
 
-def load_tracks(home: Home) -> TrackedFaces:
-    """Faces of four videos, 48×48, with tracks that :func:`group_tracks` makes from the boxes."""
+def load_tracks(home: Home, smooth: float = 0.0) -> TrackedFaces:
+    """Faces of four videos, 48×48, with tracks that :func:`group_tracks` makes from the boxes.
+
+    ``smooth`` is the width of a Gaussian after the normalisation, in pixels.
+    """
     place = data_home(home) / "video"
     keys = ("images", "track", "frame", "box_xywh")
     first = _read_npz(place / "otb_face_tracks_64x48.npz", (*keys, "track_names"))
@@ -183,7 +201,7 @@ def load_tracks(home: Home) -> TrackedFaces:
         [resize_images(part["images"], 48, fit="stretch") for part in (first, second)]
     )
     tracks = group_tracks(boxes, frames, videos=videos, max_gap=2)
-    return TrackedFaces(local_vectors(images, smooth=2.0), people, tracks, frames)
+    return TrackedFaces(local_vectors(images, smooth=smooth), people, tracks, frames)
 
 
 def load_corel(home: Home) -> tuple[np.ndarray, np.ndarray]:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import clone
 
 from mien._core.progress import track
 from mien.datasets import make_groups, split_pictures
-from mien.experiments._weak_labels_data import NamedVectors, TrackedFaces
+from mien.experiments._weak_labels_data import NamedVectors, TrackedFaces, turn_towards
 from mien.experiments._weak_labels_kmeans import STARTS, judge_clusters, kmeans_starts
 from mien.subspace import (
     Eigenfaces,
@@ -154,12 +154,13 @@ def _kmeans(Z: np.ndarray, people: np.ndarray, starts: int, init: str, seed: int
 
 
 def classify_tracks(
-    data: TrackedFaces, group_sizes: tuple[int, ...], repeats: int, seed: int
+    data: TrackedFaces, group_sizes: tuple[int, ...], repeats: int, seed: int, *, every: int = 1
 ) -> dict[int, dict[str, np.ndarray]]:
     """Errors (repeats,) in per cent on the later half of each person's frames.
 
-    The first half of everybody's frames, at most 120, is cut into groups of consecutive frames of
-    one track, from a random place on.
+    Each so many (``every``) of the first half of everybody's frames, of which at most the last
+    120 count, are cut into groups of frames that follow each other in one track, from a random
+    place on.
     """
     out: dict[int, dict[str, np.ndarray]] = {}
     early = np.zeros(len(data.people), dtype=bool)
@@ -169,31 +170,42 @@ def classify_tracks(
         half = len(rows) // 2
         early[rows[:half][-120:]] = True
         late[rows[half:]] = True
+    every_point = turn_towards(data.X, np.flatnonzero(early))
     for size in group_sizes:
         models: dict[str, Any] = {}
         found: dict[str, list[float]] = {}
         for r in track(range(repeats), f"tracks: groups of {size}", repeats):
-            groups = _cut_tracks(data, early, size, np.random.default_rng(seed + r))
+            groups = _cut_tracks(data, early, size, np.random.default_rng(seed + r), every)
             kept = groups >= 0
-            X, y = data.X[kept], data.people[kept]
-            models = models or tune(X, groups[kept], seed)
-            for name in WEAK:
+            X, y = every_point[kept], data.people[kept]
+            models = models or tune(X, groups[kept], seed) | {"no projection": _NoProjection()}
+            for name in (*WEAK, "no projection"):
                 model = models[name].fit(X, groups[kept])
-                value = error(model, X, y, data.X[late], data.people[late])
+                value = error(model, X, y, every_point[late], data.people[late])
                 found.setdefault(name, []).append(value)
         out[size] = {name: np.asarray(values) for name, values in found.items()}
     return out
 
 
+class _NoProjection:
+    """The vectors as they are, to be compared with."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray) -> Self:
+        return self
+
+    def transform(self, X: np.ndarray) -> np.ndarray:
+        return X
+
+
 def _cut_tracks(
-    data: TrackedFaces, early: np.ndarray, size: int, rng: np.random.Generator
+    data: TrackedFaces, early: np.ndarray, size: int, rng: np.random.Generator, every: int = 1
 ) -> np.ndarray:
-    """Groups (n,) of ``size`` consecutive frames of one track; -1 for what is left over."""
+    """Groups (n,) of ``size`` frames in a row of one track; -1 for what is left over."""
     groups = np.full(len(early), -1)
     number = 0
     for name in np.unique(data.tracks[early & (data.tracks >= 0)]):
         rows = np.flatnonzero(early & (data.tracks == name))
-        rows = rows[np.argsort(data.frames[rows], kind="stable")]
+        rows = rows[np.argsort(data.frames[rows], kind="stable")][::every]
         count = len(rows) // size
         start = int(rng.integers(0, len(rows) - count * size + 1)) if count else 0
         for k in range(count):
