@@ -13,7 +13,7 @@ from mien.errors import GalleryBusyError, InputError
 from mien.gallery import Gallery
 from mien.gallery import _purge as purging
 from mien.gallery._approximate import ApproximateIndex
-from mien.gallery._store import PeopleBatch
+from mien.gallery._store import PeopleBatch, Store
 from mien.verification import OpenSetVerifier
 
 X = draw_people(600, 3, seed=21)
@@ -96,8 +96,8 @@ def test_the_check_of_the_bytes_finds_what_is_left(
     looked: list[bool] = []
     original = purging._is_left
 
-    def look(path: Path, patterns: list[bytes]) -> bool:
-        looked.append(original(path, patterns))
+    def look(store: Store, patterns: list[bytes]) -> bool:
+        looked.append(original(store, patterns))
         return looked[-1]
 
     monkeypatch.setattr(purging, "_is_left", look)

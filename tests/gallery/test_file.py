@@ -9,6 +9,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -289,6 +290,7 @@ def test_two_processes_enrol_while_one_asks(gallery: Gallery) -> None:
         while any(writer.is_alive() for writer in writers):
             reader.identify(X[:3, 3])
             seen.append(len(reader))
+            time.sleep(0.05)
         for writer in writers:
             writer.join()
             assert writer.exitcode == 0
@@ -296,6 +298,28 @@ def test_two_processes_enrol_while_one_asks(gallery: Gallery) -> None:
         found = reader.identify(X[:30, 3], fpir=0.2)
         assert sum(f.person == f"person {i}" for i, f in enumerate(found)) >= 28
     assert len(gallery) == 30
+    assert gallery.check() == []
+
+
+OTHER = """
+import sqlite3, sys
+other = sqlite3.connect(sys.argv[1])
+other.execute("UPDATE meta SET value = value + 1 WHERE key = 'revision'")
+other.commit()
+other.close()
+"""
+
+
+def test_a_second_gallery_of_the_process_drops_no_locks(gallery: Gallery) -> None:
+    """Another process would take itself for the last one, and remove the journal under us."""
+    fill(gallery, X[:5, :2])
+    Gallery.open(gallery.path).close()
+    with Gallery.open(gallery.path) as second:
+        second.delete("person 2")
+    before = gallery._store.number("revision")
+    subprocess.run([sys.executable, "-c", OTHER, str(gallery.path)], check=True)
+    assert Path(f"{gallery.path}-wal").exists()
+    assert gallery._store.number("revision") == before + 1
     assert gallery.check() == []
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import mmap
 import os
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
 from mien.errors import GalleryBusyError
+from mien.gallery._handles import file_holds_any, holds_any
 from mien.gallery._schema import translating
 from mien.gallery._store import Store
 
-__all__ = ["beside", "holds_any", "purge", "wipe_file"]
+__all__ = ["beside", "purge", "wipe_file"]
 
-_SUFFIXES = ("", "-wal", "-shm", "-journal")
 # Looking costs about a second a gigabyte and pattern; beyond this, rewriting is cheaper.
 _MOST_LOOKED_AT = 4 * 2**30
 _PIECE = 40
@@ -30,14 +29,6 @@ def pieces_of(content: bytes) -> list[bytes]:
         return [content]
     middle = len(content) // 2
     return [content[:_PIECE], content[middle : middle + _PIECE], content[-_PIECE:]]
-
-
-def holds_any(path: Path, patterns: Sequence[bytes]) -> bool:
-    """Whether a file holds one of the byte strings."""
-    if not path.exists() or path.stat().st_size == 0:
-        return False
-    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as view:
-        return any(view.find(pattern) >= 0 for pattern in patterns)
 
 
 def wipe_file(path: Path) -> None:
@@ -68,7 +59,7 @@ def purge(store: Store, values: Sequence[bytes] | None, timeout: float) -> None:
     with store.lock, translating(store.path):
         _empty_journal(store, timeout)
         patterns = None if values is None else [p for v in values for p in pieces_of(v)]
-        if patterns is None or _is_left(store.path, patterns):
+        if patterns is None or _is_left(store, patterns):
             store.connection.execute("VACUUM")
         else:
             # Every step of it must be run; it gives no rows.
@@ -79,12 +70,13 @@ def purge(store: Store, values: Sequence[bytes] | None, timeout: float) -> None:
         _empty_journal(store, timeout)
 
 
-def _is_left(path: Path, patterns: Sequence[bytes]) -> bool:
-    files = [beside(path, suffix) for suffix in _SUFFIXES]
-    size = sum(file.stat().st_size for file in files if file.exists())
+def _is_left(store: Store, patterns: Sequence[bytes]) -> bool:
+    """Whether the file or its journal holds one of them; the third file has numbers only."""
+    journal = beside(store.path, "-wal")
+    size = store.path.stat().st_size + (journal.stat().st_size if journal.exists() else 0)
     if size * len(patterns) > _MOST_LOOKED_AT:
         return True
-    return any(holds_any(file, patterns) for file in files)
+    return holds_any(store.handle, patterns) or file_holds_any(journal, patterns)
 
 
 def _empty_journal(store: Store, timeout: float) -> None:

@@ -115,7 +115,7 @@ def make_file(path: Path, meta: dict[str, bytes | str | int]) -> None:
 
 def connect(path: Path, *, read_only: bool, timeout: float) -> sqlite3.Connection:
     """Open a file that is a gallery of a format that we know, with settings that hold for it."""
-    _check_header(path)
+    _check_place(path)
     if not read_only and not os.access(path, os.W_OK):
         raise GalleryError(f"{path} is read-only: open it with read_only=True")
     place = path.absolute().as_uri()
@@ -164,20 +164,13 @@ def _settle_read_only(
         return _connect(f"{place}?mode=ro&immutable=1", timeout)
 
 
-def _check_header(path: Path) -> None:
+def _check_place(path: Path) -> None:
+    # The file is not opened here: closing it again would drop the locks that SQLite holds on it
+    # for other galleries of this process.
     if not path.exists():
         raise MissingDataError(f"no gallery at {path}")
     if not path.is_file():
         raise GalleryFormatError(f"{path} is not a gallery: it is not a file")
-    try:
-        with open(path, "rb") as file:
-            head = file.read(100)
-    except OSError as error:
-        raise GalleryError(f"{path} cannot be read: {error.strerror or error}") from error
-    if not head.startswith(b"SQLite format 3\x00"):
-        raise GalleryFormatError(f"{path} is not a gallery: it does not begin like one")
-    if len(head) < 100:
-        raise GalleryDamagedError(f"{path} is damaged: it ends within its header")
 
 
 def _check_ours(connection: sqlite3.Connection, path: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mien.errors import GalleryDamagedError, GalleryError, GalleryKeyError, InputError
+from mien.gallery._handles import hold, release
 from mien.gallery._schema import connect, make_file, translating
 from mien.gallery._sealing import Sealer, make_seal, open_seal
 from mien.gallery._vault import Vault, seal_identity
@@ -41,8 +42,10 @@ class Store(Vault):
         self.path = path
         self.read_only = read_only
         self.timeout = timeout
+        self.closed = False
         self.lock = threading.RLock()
         self.connection = connect(path, read_only=read_only, timeout=timeout)
+        self.handle = hold(path)
         try:
             self.uuid = self.text("uuid")
             self.features = self.text("features")
@@ -50,7 +53,7 @@ class Store(Vault):
             self.seal_names = bool(self.number("seal_names"))
             self.sealer = self._unlock(key)
         except BaseException:
-            self.connection.close()
+            self.close()
             raise
 
     @staticmethod
@@ -84,7 +87,10 @@ class Store(Vault):
 
     def close(self) -> None:
         with self.lock:
-            self.connection.close()
+            if not self.closed:
+                self.closed = True
+                self.connection.close()
+                release(self.handle)
 
     # Reading and writing.
 

@@ -268,7 +268,7 @@ class OpenSetVerifier(BaseEstimator):
         # Every part needs people enough for each size, or its genuine trials are none.
         largest = int(self.sizes_[-1] + self.probe_sizes_[-1])
         able = int(np.count_nonzero(np.bincount(people) >= largest))
-        folds = list(hold_out_people(people, max(2, min(self.n_folds, able // 2)), rng))
+        folds = list(hold_out_people(people, max(2, min(self.n_folds, able // 4)), rng))
         parts = [
             (clone(self.model).fit(X[train], y[train]), held)
             for train, held in track(folds, "held-out people")
