@@ -31,7 +31,8 @@ __all__ = ["IdentifiedFace", "IdentifiedPicture", "assign_people", "identify", "
 PathLike = str | os.PathLike[str]
 VIDEOS = {".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".ogv", ".flv", ".mpg", ".mpeg", ".wmv"}
 KNOWN, UNKNOWN = "#009e73", "#b0b0b0"
-_SHOWN_TRACKS = 12
+_SHOWN_TRACKS = 24
+_COLUMNS = 6
 
 
 @dataclass(frozen=True)
@@ -101,16 +102,27 @@ class IdentifiedPicture:
         """The picture with boxes and names; of a video, one face a track. (h, w, 3) uint8."""
         labels = [face.person or "unknown" for face in self.faces]
         if self.faces and self.faces[0].frames:
-            tracks = self.faces[:_SHOWN_TRACKS]
-            crops = [
-                np.zeros((112, 112, 3), np.uint8) if face.found.crop is None else face.found.crop
-                for face in tracks
-            ]
-            title = f"{self.path.name}: {len(self.faces)} tracks"
-            return caption_pictures(crops, labels[: len(tracks)], title, side=150)
+            return self._draw_tracks(labels)
         image = read_image(self.path, colour=True)
         colours = [KNOWN if face.person else UNKNOWN for face in self.faces]
         return annotate(image, [face.found for face in self.faces], labels, colours)
+
+    def _draw_tracks(self, labels: list[str]) -> np.ndarray:
+        """One face a track, in rows; the longest tracks where there are many."""
+        blank = np.full((112, 112, 3), 255, np.uint8)
+        crops = [blank if face.found.crop is None else face.found.crop for face in self.faces]
+        crops, labels = crops[:_SHOWN_TRACKS], labels[:_SHOWN_TRACKS]
+        columns = min(_COLUMNS, len(crops))
+        while len(crops) % columns:
+            crops, labels = [*crops, blank], [*labels, ""]
+        title = f"{self.path.name}: {len(self.faces)} tracks"
+        rows = [
+            caption_pictures(
+                crops[k : k + columns], labels[k : k + columns], "" if k else title, side=150
+            )
+            for k in range(0, len(crops), columns)
+        ]  # fmt: skip
+        return np.vstack(rows)
 
 
 def _finite(value: float) -> float | None:
