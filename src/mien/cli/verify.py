@@ -9,7 +9,7 @@ import typer
 
 from mien.cli._display import console, errors, print_json, showing_progress
 
-__all__ = ["verify"]
+__all__ = ["in_words", "verify"]
 
 
 def verify(
@@ -84,6 +84,13 @@ def _verify_vectors(model: Any, first: Path, second: Path, prior: float, as_json
         _say(answer)
 
 
+def in_words(probability: float) -> str:
+    """A probability that is never rounded to certainty."""
+    if probability > 0.9999:
+        return "above 0.9999"
+    return "below 0.0001" if probability < 0.0001 else f"{probability:.4f}"
+
+
 def _say(answer: dict[str, Any]) -> None:
     words = {True: "[bold green]the same person[/]", False: "[bold]two people[/]"}
     console.print(words.get(answer["same"], "[yellow]no decision[/]"))
@@ -92,7 +99,7 @@ def _say(answer: dict[str, Any]) -> None:
     kind = "" if answer["calibrated"] else ", not calibrated"
     console.print(
         f"log-likelihood ratio {answer['log_ratio']:+.2f}{kind}; probability "
-        f"{answer['probability']:.4f} under a prior of {answer['prior']:g}",
+        f"{in_words(answer['probability'])} under a prior of {answer['prior']:g}",
         highlight=False,
     )
     if answer.get("far") is not None and answer.get("threshold") is not None:

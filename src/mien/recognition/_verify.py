@@ -100,7 +100,7 @@ class Verification:
         return caption_pictures(
             crops,
             [path.name for path in self.paths],
-            f"{self.in_words()}: log ratio {self.log_ratio:+.1f}, p = {self.probability:.4f}",
+            f"{self.in_words()}: log ratio {self.log_ratio:+.1f}",
             colour=colour,
         )
 
