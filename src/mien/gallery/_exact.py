@@ -11,6 +11,9 @@ __all__ = ["ExactIndex", "Shortlist", "best_of"]
 
 # Scores that are held at once: 64 MiB.
 _MOST_SCORES = 2**24
+_BLOCK = 64
+#: The score of a row that is nobody's; minus infinity would make NaN of a product.
+_NOBODY = -1e30
 
 
 class Shortlist:
@@ -24,7 +27,7 @@ class Shortlist:
         self.ids = np.take_along_axis(ids, order, axis=1)
         self.scores = np.take_along_axis(scores, order, axis=1)
         self.sizes = np.take_along_axis(sizes, order, axis=1)
-        self.ids[np.isneginf(self.scores)] = -1
+        self.ids[self.scores < _NOBODY / 2] = -1
 
     @classmethod
     def empty(cls, n: int) -> Shortlist:
@@ -37,26 +40,41 @@ def best_of(ids: np.ndarray, sizes: np.ndarray, scores: np.ndarray, depth: int) 
     depth = min(depth, scores.shape[1])
     if depth == 0:
         return Shortlist.empty(len(scores))
-    if depth == 1:
-        best = scores.argmax(axis=1)[:, None]
-    elif depth == scores.shape[1]:
-        best = np.broadcast_to(np.arange(depth), scores.shape)
-    else:
-        best = np.argpartition(scores, -depth, axis=1)[:, -depth:]
+    best = _best_columns(scores, depth)
     return Shortlist(ids[best], np.take_along_axis(scores, best, axis=1), sizes[best])
 
 
+def _best_columns(scores: np.ndarray, depth: int) -> np.ndarray:
+    """Columns (n, depth) of the highest scores (n, g) of each row, in any order."""
+    n, g = scores.shape
+    if g <= _BLOCK * depth:
+        return np.argpartition(scores, -depth, axis=1)[:, -depth:]
+    # The best of a row lie in the blocks with the highest maxima: a partition of few numbers.
+    whole = g // _BLOCK * _BLOCK
+    maxima = scores[:, :whole].reshape(n, -1, _BLOCK).max(axis=2)
+    blocks = np.argpartition(maxima, -depth, axis=1)[:, -depth:]
+    columns = (blocks[:, :, None] * _BLOCK + np.arange(_BLOCK)).reshape(n, -1)
+    rest = np.broadcast_to(np.arange(whole, g), (n, g - whole))
+    columns = np.concatenate([columns, rest], axis=1)
+    inner = np.argpartition(np.take_along_axis(scores, columns, axis=1), -depth, axis=1)
+    return np.take_along_axis(columns, inner[:, -depth:], axis=1)
+
+
 class ExactIndex:
-    """Folded rows of everybody: ``x @ vectors[i] + constants[i] + query_terms(x, sizes[i])``."""
+    """Rows of everybody whose inner products with a probe's row are the ratios.
+
+    A row is the folded vector, the constant, and a one at the place of the person's size; a
+    probe's row is the vector, a one, and what it adds for each size (`query_terms`).
+    """
 
     def __init__(self, verifier: OpenSetVerifier, dimension: int, expected: int = 0) -> None:
         self.verifier = verifier
         self.n = 0
+        self._kinds = np.arange(1, int(verifier.sizes_[-1]) + 1)
         room = max(16, expected)
         self._ids = np.zeros(room, dtype=np.int64)
-        self._vectors = np.zeros((room, dimension), dtype=np.float32)
-        self._constants = np.full(room, -np.inf, dtype=np.float32)
         self._sizes = np.ones(room, dtype=np.int64)
+        self._rows = np.zeros((room, dimension + 1 + len(self._kinds)), dtype=np.float32)
 
     def put(self, batch: PeopleBatch) -> None:
         """Add people or replace their rows; numbers of new people only rise."""
@@ -71,32 +89,30 @@ class ExactIndex:
         rows[~old] = self.n + np.arange(new)
         self._grow(self.n + new)
         self._ids[rows] = batch.ids
-        self._vectors[rows] = vectors
-        self._constants[rows] = constants
         self._sizes[rows] = sizes
+        width = vectors.shape[1]
+        self._rows[rows, :width] = vectors
+        self._rows[rows, width] = constants
+        self._rows[rows, width + 1 :] = sizes[:, None] == self._kinds
         self.n += new
 
     def remove(self, ids: np.ndarray) -> None:
         rows = np.searchsorted(self._ids[: self.n], ids)
         rows = rows[rows < self.n]
         rows = rows[np.isin(self._ids[rows], ids)]
-        self._constants[rows] = -np.inf
-        self._vectors[rows] = 0
+        self._rows[rows] = 0
+        self._rows[rows, -1 - len(self._kinds)] = _NOBODY
 
     def search(self, X: np.ndarray, depth: int) -> Shortlist:
         """The best people of single probes X (n, d) of unit length."""
         if self.n == 0:
             return Shortlist.empty(len(X))
-        vectors, constants = self._vectors[: self.n], self._constants[: self.n]
-        kinds, kind = np.unique(self._sizes[: self.n], return_inverse=True)
-        terms = self.verifier.query_terms(X, kinds).astype(np.float32)
+        terms = self.verifier.query_terms(X, self._kinds)
+        query = np.hstack([X, np.ones((len(X), 1)), terms]).astype(np.float32)
         step = max(1, _MOST_SCORES // self.n)
         parts = []
         for start in range(0, len(X), step):
-            some = slice(start, start + step)
-            scores = X[some].astype(np.float32) @ vectors.T
-            scores += constants
-            scores += terms[some] if len(kinds) == 1 else terms[some][:, kind]
+            scores = query[start : start + step] @ self._rows[: self.n].T
             parts.append(best_of(self._ids[: self.n], self._sizes[: self.n], scores, depth))
         if len(parts) == 1:
             return parts[0]
@@ -114,8 +130,5 @@ class ExactIndex:
         # Doubling keeps many small enrolments linear in their number.
         more = max(needed, 2 * room) - room
         self._ids = np.concatenate([self._ids, np.zeros(more, np.int64)])
-        self._vectors = np.concatenate(
-            [self._vectors, np.zeros((more, self._vectors.shape[1]), np.float32)]
-        )
-        self._constants = np.concatenate([self._constants, np.full(more, -np.inf, np.float32)])
         self._sizes = np.concatenate([self._sizes, np.ones(more, np.int64)])
+        self._rows = np.concatenate([self._rows, np.zeros((more, self._rows.shape[1]), np.float32)])
