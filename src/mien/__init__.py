@@ -27,6 +27,7 @@ __all__ = [
     "faces",
     "features",
     "files",
+    "gallery",
     "kernelmaps",
     "load",
     "multiview",
