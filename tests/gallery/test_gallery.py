@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import sys
 import threading
 from pathlib import Path
 
@@ -10,8 +11,15 @@ import numpy as np
 import pytest
 from gallery_people import digest, draw_people, fill, make_verifier
 
-from mien.errors import GalleryError, InputError, NotEnoughDataError
-from mien.gallery import EnrolResult, Gallery
+from mien.errors import (
+    GalleryError,
+    InputError,
+    MissingDependencyError,
+    NotEnoughDataError,
+    PerformanceWarning,
+)
+from mien.gallery import EnrolResult, Gallery, _search
+from mien.gallery._exact import _best_columns
 from mien.verification import OpenSetVerifier
 
 X = draw_people(40, 5, seed=9)
@@ -244,3 +252,28 @@ def test_threads_share_one_gallery(gallery: Gallery) -> None:
     assert errors == []
     assert len(gallery) == 24
     assert gallery.check() == []
+
+
+def test_many_people_are_searched_by_the_graph(
+    gallery: Gallery, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(gallery, X[:30, :2])
+    exact = gallery.identify(X[:30, 4])
+    assert gallery._search._approximate is None
+    monkeypatch.setattr(_search, "EXACT_LIMIT", 29)
+    graph = gallery.identify(X[:30, 4])
+    assert gallery._search._approximate is not None
+    assert [a.person for a in graph] == [a.person for a in exact]
+    # Without the package the answer is the same, and it is said that it took longer.
+    gallery._search._approximate = None
+    monkeypatch.setitem(sys.modules, "usearch.index", None)
+    with pytest.warns(PerformanceWarning, match=r"mien\[gallery\]"):
+        assert gallery.identify(X[:30, 4]) == exact
+    with pytest.raises(MissingDependencyError):
+        gallery.identify(X[:1, 4], search="approximate")
+
+
+def test_the_best_are_found_among_many_columns() -> None:
+    scores = np.random.default_rng(0).standard_normal((5, 1037)).astype(np.float32)
+    found = np.sort(_best_columns(scores, 7), axis=1)
+    np.testing.assert_array_equal(found, np.sort(np.argsort(-scores, axis=1)[:, :7], axis=1))
