@@ -7,19 +7,15 @@ from typing import Annotated
 
 import typer
 
-from mien.cli._display import console, errors, print_json, showing_progress
-from mien.errors import InputError
+from mien.cli._display import showing_progress
+from mien.cli._reproduce import AsJson, Data, Out, show_report, split_names
 
 __all__ = ["reproduce_source_models"]
 
 
 def reproduce_source_models(
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for report.html and report.json.")
-    ] = None,
-    data: Annotated[
-        Path | None, typer.Option(help="Folder of the real data. (Default: MIEN_DATA.)")
-    ] = None,
+    out: Out = None,
+    data: Data = None,
     cache: Annotated[
         Path | None,
         typer.Option(
@@ -35,35 +31,18 @@ def reproduce_source_models(
     ] = "grey,covered,small,orl,yale",
     repetitions: Annotated[int, typer.Option(min=1, help="Draws of people.")] = 10,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the numbers for programs, and nothing else.")
-    ] = False,
+    as_json: AsJson = False,
 ) -> None:
     """LFW through the recipe of the shipped models, and what a few people bring under a shift."""
     from mien.experiments import source_models
     from mien.experiments._source_shifts import SHIFTS
     from mien.faces import ENGINES
 
-    chosen = _split(engines, ENGINES, "engines")
-    shifted = _split(shifts, tuple(SHIFTS), "shifts")
+    chosen = split_names(engines, ENGINES, "engines")
+    shifted = split_names(shifts, tuple(SHIFTS), "shifts")
     with showing_progress():
         report = source_models.reproduce_source_models(
             data, cache=cache, engines=chosen, shifts=shifted, n_repetitions=repetitions,
             random_state=seed,
         )  # fmt: skip
-        page = report.write(out) if out is not None else None
-    if as_json:
-        print_json(report.to_dict())
-    else:
-        report.print(console)
-    if page is not None:
-        errors.print(f"\nThe report: {page}", highlight=False, markup=False, soft_wrap=True)
-
-
-def _split(text: str, known: tuple[str, ...], what: str) -> tuple[str, ...]:
-    """Names with commas between them; "none" is none of them."""
-    chosen = tuple(name for name in text.split(",") if name and name != "none")
-    unknown = [name for name in chosen if name not in known]
-    if unknown:
-        raise InputError(f"no such {what}: {', '.join(unknown)}; there are {', '.join(known)}")
-    return chosen
+    show_report(report, out, as_json)
