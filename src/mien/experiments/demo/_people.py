@@ -155,7 +155,7 @@ def _tell(
 
 def _gather(data: DemoData) -> _Album:
     """People with three pictures each: rendered, from the user's folder, or from the set."""
-    wanted = _ADAPT + _KNOWN + _STRANGERS
+    wanted = min(_ADAPT + _KNOWN + _STRANGERS, data.train.n_people + data.test.n_people)
     if data.rendered:
         faces = make_faces(
             wanted, _PICTURES, _SIDE, colour=True, first_person=50_000,
