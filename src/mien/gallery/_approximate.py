@@ -15,7 +15,7 @@ __all__ = ["ApproximateIndex"]
 # rescoring has. Settings of the graph were chosen on 100,000 drawn people.
 DIRECTIONS = 48
 CONNECTIVITY = 16
-EXPANSION_ADD = 48
+EXPANSION_ADD = 32
 EXPANSION_SEARCH = 768
 #: Numbers from here on stand for nobody: places whose row was wiped.
 _NOBODY = 2**62
