@@ -29,7 +29,9 @@ def reproduce_source_models(
     shifts: Annotated[
         str, typer.Option(help="Shifts to run, with commas between them.")
     ] = "grey,covered,small,orl,yale",
-    repetitions: Annotated[int, typer.Option(min=1, help="Draws of people.")] = 10,
+    repetitions: Annotated[
+        int, typer.Option(min=0, help="Draws of people; 0 leaves transfer out.")
+    ] = 10,
     seed: Annotated[int, typer.Option(help="Seed of the draws.")] = 0,
     as_json: AsJson = False,
 ) -> None:
