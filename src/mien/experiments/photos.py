@@ -303,9 +303,12 @@ def _all_pairs(
     result = evaluate_verification(genuine, impostor, fars=(0.01,), people=who, failures=failures)
     np.fill_diagonal(scores, -np.inf)
     right = int((people[scores.argmax(axis=1)] == people).sum())
+    # Who has one picture only has no neighbour to be found.
+    names, counts = np.unique(total, return_counts=True)
+    with_others = int(np.isin(total, names[counts > 1]).sum())
     return {
         "EER": result["eer"],
-        "nearest neighbour right": share(right, len(total)),
+        "nearest neighbour right": share(right, with_others),
         "threshold": threshold,
         "same person accepted": share(int((genuine >= threshold).sum()), all_same),
         "two people accepted": share(int((impostor >= threshold).sum()), len(a) - all_same),
