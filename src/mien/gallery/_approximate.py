@@ -104,13 +104,11 @@ class ApproximateIndex:
         """Numbers of the likely best people of each probe X (n, d)."""
         if self.n == 0:
             return [np.zeros(0, dtype=np.int64) for _ in X]
-        # Two queries at least: the answer to one has another shape.
-        rows = self._rows(np.concatenate([X, X[:1]]))
-        found = self._graph.search(rows, min(depth, self.n))
-        return [
-            keys[:count].astype(np.int64)
-            for keys, count in zip(found.keys[: len(X)], found.counts, strict=False)
-        ]
+        found = self._graph.search(self._rows(X), min(depth, self.n))
+        # The answer to one question has no dimension for questions.
+        keys = np.atleast_2d(found.keys).astype(np.int64)
+        counts = [keys.shape[1]] if len(X) == 1 else found.counts
+        return [mine[:count] for mine, count in zip(keys, counts, strict=True)]
 
     def save(self) -> bytes:
         return bytes(self._graph.save())
