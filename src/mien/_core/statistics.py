@@ -2,16 +2,44 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 
 from mien._core.linalg import symmetrize
 from mien._core.validation import check_labels
 from mien.errors import InputError
 
 __all__ = ["GroupedMoments"]
+
+# Rows that are centred and multiplied at once: small enough for the cache, many enough for BLAS.
+_ROWS = 1024
+_BYTES = 2**22
+
+
+def _all_finite(X: np.ndarray) -> bool:
+    """Whether no entry is NaN or infinite; a sum tells, unless it overflows."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        quick = np.isfinite(np.sum(X))
+    return bool(quick) or bool(np.all(np.isfinite(X)))
+
+
+def _add_products(Z: np.ndarray, upper: np.ndarray, factor: float = 1.0) -> np.ndarray:
+    """``upper + factor · ZᵀZ`` in the upper triangle, in place where the layout is Fortran's."""
+    return linalg.blas.dsyrk(factor, Z.T, beta=1.0, c=upper, overwrite_c=True)
+
+
+def _mirror(upper: np.ndarray) -> np.ndarray:
+    """The symmetric matrix of an upper triangle."""
+    upper = np.triu(upper)
+    return upper + np.triu(upper, 1).T
+
+
+def _row_blocks(n: int, n_features: int) -> Iterator[slice]:
+    step = max(_ROWS, _BYTES // (8 * n_features))
+    return (slice(start, min(start + step, n)) for start in range(0, n, step))
 
 
 class GroupedMoments:
@@ -50,7 +78,8 @@ class GroupedMoments:
         self.no_group = no_group
         self.n_samples = 0
         self.shift = np.zeros(self.n_features)
-        self._second = np.zeros((self.n_features, self.n_features))
+        # Only the upper triangle counts.
+        self._upper = np.zeros((self.n_features, self.n_features), order="F")
         self._total = np.zeros(self.n_features)
         self._sums = np.zeros((0, self.n_features))
         self._counts = np.zeros(0, dtype=np.int64)
@@ -64,23 +93,47 @@ class GroupedMoments:
         y = check_labels("labels", y, len(X))
         if len(X) == 0:
             return self
-        if not np.all(np.isfinite(X)):
+        if not _all_finite(X):
             raise InputError("the batch has NaN or infinite entries")
         if self.n_samples == 0:
             self.shift = X.mean(axis=0, dtype=np.float64)
-        Z = X - self.shift
-        self._second += Z.T @ Z
-        self._total += Z.sum(axis=0)
+        room = None
+        for rows in _row_blocks(len(X), self.n_features):
+            part = X[rows]
+            room = np.empty(part.shape) if room is None else room[: len(part)]
+            self._add_block(np.subtract(part, self.shift, out=room), y[rows])
+        return self
+
+    def _add_block(self, Z: np.ndarray, y: np.ndarray) -> None:
+        """Add vectors Z (n, n_features) from which the shift was subtracted."""
+        self._upper = _add_products(Z, self._upper)
         self.n_samples += len(Z)
         grouped = np.ones(len(Z), dtype=bool) if self.no_group is None else y != self.no_group
+        if not grouped.all():
+            self._total += Z[~grouped].sum(axis=0)
         if grouped.any():
             names, inverse, counts = np.unique(y[grouped], return_inverse=True, return_counts=True)
             # A sparse product sums the groups without a sorted copy of the batch.
             rows = np.flatnonzero(grouped)
             shape = (len(names), len(Z))
             members = sparse.csr_array((np.ones(len(rows)), (inverse, rows)), shape=shape)
-            self._add_groups(names.tolist(), members @ Z, counts)
-        return self
+            sums = members @ Z
+            self._total += sums.sum(axis=0)
+            self._add_groups(names.tolist(), sums, counts)
+
+    @property
+    def _second(self) -> np.ndarray:
+        """``Σ z zᵀ`` (n_features, n_features), both triangles."""
+        return _mirror(self._upper)
+
+    def reserve(self, n_groups: int) -> None:
+        """Make room for so many groups; more can come."""
+        if n_groups > len(self._counts):
+            grown = np.zeros((n_groups, self.n_features))
+            grown[: len(self._sums)] = self._sums
+            counts = np.zeros(n_groups, dtype=np.int64)
+            counts[: len(self._counts)] = self._counts
+            self._sums, self._counts = grown, counts
 
     def merge(self, other: GroupedMoments) -> GroupedMoments:
         """Add the statistics of another part of the data; returns itself."""
@@ -95,7 +148,7 @@ class GroupedMoments:
             self.shift = other.shift.copy()
         delta = other.shift - self.shift
         cross = np.outer(delta, other._total)
-        self._second += other._second + cross + cross.T + other.n_samples * np.outer(delta, delta)
+        self._upper += other._upper + cross + cross.T + other.n_samples * np.outer(delta, delta)
         self._total += other._total + other.n_samples * delta
         self.n_samples += other.n_samples
         self._add_groups(
@@ -155,8 +208,11 @@ class GroupedMoments:
                 "the within-group scatter needs every vector in a group; "
                 f"{self.n_samples - int(self.counts.sum())} are in none"
             )
-        scaled = self.sums() / np.sqrt(self.counts)[:, None]
-        return symmetrize(self._second - scaled.T @ scaled)
+        upper = self._upper.copy(order="F")
+        roots = np.sqrt(self._counts[: self.n_groups])[:, None]
+        for rows in _row_blocks(self.n_groups, self.n_features):
+            upper = _add_products(self._sums[rows] / roots[rows], upper, -1.0)
+        return _mirror(upper)
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """Plain arrays that :meth:`from_arrays` takes back, for saving."""
@@ -192,7 +248,7 @@ class GroupedMoments:
         moments = cls(d, no_group)
         moments.n_samples = int(arrays["n_samples"])
         moments.shift = np.array(arrays["shift"], dtype=np.float64)
-        moments._second = np.array(arrays["second"], dtype=np.float64)
+        moments._upper = np.array(arrays["second"], dtype=np.float64, order="F")
         moments._total = np.array(arrays["total"], dtype=np.float64)
         moments._add_groups(arrays["labels"].tolist(), arrays["sums"], arrays["counts"])
         return moments
@@ -201,15 +257,14 @@ class GroupedMoments:
         rows = np.asarray([self._rows.setdefault(name, len(self._rows)) for name in names], int)
         if len(self._rows) > len(self._counts):
             # Doubling keeps many small batches of new people linear in their number.
-            room = max(len(self._rows), 2 * len(self._counts))
-            grown = np.zeros((room, self.n_features))
-            grown[: len(self._sums)] = self._sums
-            self._sums = grown
-            self._counts = np.concatenate(
-                [self._counts, np.zeros(room - len(self._counts), dtype=np.int64)]
-            )
-        self._sums[rows] += sums
-        self._counts[rows] += counts
+            self.reserve(max(len(self._rows), 2 * len(self._counts)))
+        if len(rows) and np.array_equal(rows, np.arange(rows[0], rows[0] + len(rows))):
+            # Groups that come one after the other, as mostly: no gathering.
+            where: Any = slice(rows[0], rows[0] + len(rows))
+        else:
+            where = rows
+        self._sums[where] += sums
+        self._counts[where] += counts
 
     def _require_samples(self) -> None:
         if self.n_samples == 0:

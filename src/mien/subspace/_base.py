@@ -10,6 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mien._core.progress import track
 from mien._core.validation import check_groups
 from mien.errors import InputError
 from mien.subspace.statistics import GroupStatistics
@@ -83,7 +84,11 @@ def row_batches(X: np.ndarray, y: np.ndarray) -> Iterator[tuple[np.ndarray, np.n
 
 def statistics_of(X: np.ndarray, groups: np.ndarray) -> GroupStatistics:
     """Statistics of X (n, d) in batches, so that no float64 copy of it is made."""
-    return GroupStatistics.from_batches(row_batches(X, groups))
+    statistics = GroupStatistics(X.shape[1])
+    statistics.reserve(len(np.unique(groups)))
+    for part, labels in track(row_batches(X, groups), "statistics of the groups"):
+        statistics.update(part, labels)
+    return statistics
 
 
 def choose_solver(X: np.ndarray, wanted: str, n_components: int | None) -> str:

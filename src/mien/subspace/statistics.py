@@ -75,6 +75,10 @@ class GroupStatistics:
             raise InputError("there are no batches: at least one (X, groups) is needed")
         return statistics
 
+    def reserve(self, n_groups: int) -> None:
+        """Make room for so many groups; more can come."""
+        self._grouped.reserve(n_groups)
+
     def update(self, X: Any, groups: Any) -> GroupStatistics:
         """Add a batch X (n, n_features) with groups (n,), -1 for none; returns itself."""
         X = np.asarray(X)
