@@ -65,8 +65,8 @@ def reproduce_photos(
     Notes
     -----
     Three things were chosen with the detection results in sight: YuNet's least score (0.7),
-    dlib's least margin (0.2), and that dlib doubles pictures of up to 1,000 pixels. Thresholds for faces come from LFW, in which
-    none of these people is.
+    dlib's least margin (0.2), and that dlib doubles pictures of up to 1,000 pixels. Thresholds
+    for faces come from LFW, in which none of these people is.
     """
     for part in parts:
         check_choice("part", part, PARTS)
