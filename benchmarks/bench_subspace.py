@@ -35,6 +35,7 @@ def rows() -> Iterator[Row]:
     yield from _singular_rows()
     yield from _rca_rows()
     yield from _clustering_rows()
+    yield from _linkage_rows()
     yield from _approximation_rows()
     yield from _scale_rows()
 
@@ -181,11 +182,56 @@ def _sum_products(n: int, d: int) -> None:
         total += Z.T @ Z
 
 
-def _scale_rows() -> Iterator[Row]:
-    n, d = 100_000, 5120
-    job = f"RCA, N = {n:,}, d = {d:,}, batches"
+SCALE = (100_000, 5120)
 
-    floor, _ = peak_memory(_sum_products, n, d)
+
+def fit_scale() -> None:
+    n, d = SCALE
+    RelevantComponents().fit_statistics(GroupStatistics.from_batches(_batches(n, d, 5, 2000)))
+
+
+def multiply_scale() -> None:
+    n, d = SCALE
+    total = np.zeros((d, d))
+    for X, _ in _batches(n, d, 5, 2000):
+        Z = X.astype(np.float64)
+        total += Z.T @ Z
+
+
+def _scale_rows() -> Iterator[Row]:
+    n, d = SCALE
+    job = f"RCA, N = {n:,}, d = {d:,}, batches"
+    floor, _ = peak_memory(multiply_scale)
     yield Row(job, "NumPy, the products alone", floor, 1.0, "the floor")
-    took, memory = peak_memory(_fit_batches, n, d)
+    took, memory = peak_memory(fit_scale)
     yield Row(job, "mien", took, took / floor, "the floor", f"peak {memory:,.0f} MiB")
+
+
+def _people(n: int, n_people: int) -> tuple[np.ndarray, np.ndarray]:
+    """Unit vectors (n, 128) as far apart as SFace's of one and of two people."""
+    rng = np.random.default_rng(0)
+    who = np.sort(rng.integers(0, n_people, n))
+    X = rng.standard_normal((n_people, 128))[who] + 0.85 * rng.standard_normal((n, 128))
+    return (X / np.linalg.norm(X, axis=1, keepdims=True)).astype(np.float32), who
+
+
+def link_people(n: int, n_people: int) -> None:
+    from mien.recognition import load_source
+    from mien.recognition._cluster_linkage import link_faces
+
+    X, _ = _people(n, n_people)
+    apart = np.arange(n - n % 2).reshape(-1, 2)[::7]
+    verifier = load_source("sface").verifier
+    threshold = verifier.threshold(fpir=0.03, n_people=n, extrapolate=True)
+    link_faces(verifier, X, threshold, cannot_link=apart)
+
+
+def _linkage_rows() -> Iterator[Row]:
+    """Faces joined into people by the ratio of sets, as `mien cluster` does."""
+    for n, n_people in ((2_000, 400), (10_000, 2_000)):
+        job = f"cluster, {n:,} faces of {n_people:,} people"
+        X, _ = _people(n, n_people)
+        floor = seconds(lambda X=X: X @ X.T, 1)
+        yield Row(job, "NumPy, all cosines", floor, 1.0, "the floor")
+        took, memory = peak_memory(link_people, n, n_people)
+        yield Row(job, "mien", took, took / floor, "the floor", f"peak {memory:,.0f} MiB")
