@@ -38,6 +38,7 @@ def test_a_shift_is_undone_on_people_held_out() -> None:
     assert isinstance(result.verifier.model, TransferJointBayesian)
     assert result.verifier.source is load_source("sface").model
     assert result.warnings[0].startswith("only 14 people")
+    assert "are extrapolated" in result.warnings[1]
     # Others of the same kind, never seen: strangers are below zero, the same people above.
     T, who = shifted_people(30, 2, seed=5)
     scores = result.verifier.score_pairs(T[::2], T[1::2])

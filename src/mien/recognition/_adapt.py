@@ -226,7 +226,7 @@ def _gain(scores: np.ndarray, who: np.ndarray, same: np.ndarray) -> tuple[float,
     return value, float(low), float(high)
 
 
-def _warn(useful: int, gain: tuple[float, float, float] | None) -> list[str]:
+def _warn(useful: int, gain: tuple[float, float, float] | None, lowest_far: float) -> list[str]:
     found = []
     if gain is None:
         found.append(
@@ -242,6 +242,10 @@ def _warn(useful: int, gain: tuple[float, float, float] | None) -> list[str]:
             f"only {useful} people with two pictures or more: intervals are wide, and low error "
             "rates cannot be promised; twenty or more are better"
         )
+    found.append(
+        f"false accept rates below {lowest_far:.2g} are extrapolated: these people are too few to "
+        "promise them"
+    )
     return found
 
 
@@ -348,5 +352,5 @@ def adapt_to(
     weight = float(verifier.model_.source_weight_)
     return Adaptation(
         FaceVerifier(verifier, source.engine, card), len(np.unique(y)), len(y), weight,
-        before, after, gain, _warn(_count_useful(y), gain), failures,
+        before, after, gain, _warn(_count_useful(y), gain, verifier.lowest_far_), failures,
     )  # fmt: skip
