@@ -44,7 +44,7 @@ def model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_one_picture_is_three_side_by_side(model: Path, folder: Path, tmp_path: Path) -> None:
     picture = next(folder.rglob("*.png"))
     out = tmp_path / "completed.png"
-    _invoke("complete", model, picture, "--out", out, "--scale", 1)
+    _invoke("complete", picture, "--model", model, "--out", out, "--scale", 1)
     sheet = read_image(out)
     assert sheet.shape == (36, 104)
     original, visible, result = (sheet[2:34, low : low + 32] for low in (2, 36, 70))
@@ -59,10 +59,11 @@ def test_folders_other_masks_and_json(model: Path, folder: Path, tmp_path: Path)
     out = tmp_path / "done"
     mask = tmp_path / "mask.png"
     write_image(mask, np.pad(np.full((16, 32), 255, np.uint8), ((0, 16), (0, 0))))
-    found = json.loads(_invoke("complete", model, folder, "--out", out, "--mask", mask, "--json"))
+    call = ("complete", folder, "--model", model, "--out", out, "--mask")
+    found = json.loads(_invoke(*call, mask, "--json"))
     assert len(found["written"]) == 30
     assert all(Path(path).exists() for path in found["written"])
-    assert "and 25 more" in _invoke("complete", model, folder, "--out", out, "--mask", "left")
+    assert "and 25 more" in _invoke(*call, "left")
 
 
 def test_rendered_faces_train_a_dictionary(tmp_path: Path) -> None:
@@ -82,8 +83,10 @@ def test_rendered_faces_train_a_dictionary(tmp_path: Path) -> None:
 def test_errors(model: Path, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no pictures"):
-        _invoke("complete", model, tmp_path / "empty", "--out", tmp_path / "x")
+        _invoke("complete", tmp_path / "empty", "--model", model, "--out", tmp_path / "x")
     with pytest.raises(InputError, match="a mask is one of"):
-        _invoke("complete", model, folder, "--mask", "nose", "--out", tmp_path / "x")
+        _invoke("complete", folder, "--model", model, "--mask", "nose", "--out", tmp_path / "x")
+    with pytest.raises(InputError, match="--model"):
+        _invoke("complete", folder, "--cropped", "--out", tmp_path / "x")
     with pytest.raises(InputError, match="method must be one of"):
         _invoke("train", "hallucinator", folder, "--method", "magic", "--out", tmp_path / "y")

@@ -17,6 +17,7 @@ from mien.reconstruction import (
     Completion,
     FaceHallucinator,
     make_mask,
+    refine_cover,
     register_method,
 )
 from mien.sparse import orthogonal_matching_pursuit
@@ -257,3 +258,42 @@ def test_masks_by_name() -> None:
     assert make_mask("left", (4, 5)).sum() == 12
     assert np.all(make_mask("lower", (4, 4)) == ~make_mask("upper", (4, 4)))
     assert np.all(make_mask("right", (4, 4)) == ~make_mask("left", (4, 4)))
+
+
+def test_low_rank_is_ridge_when_nothing_is_cut_off() -> None:
+    faces = make_faces(60, 3, size=16, random_state=0).images
+    settings = {"alpha": 1e-3, "mirror": False}
+    ridge = FaceHallucinator("ridge", **settings).fit(faces[:150])
+    low = FaceHallucinator("low-rank", n_components=256, **settings).fit(faces[:150])
+    expected = ridge.reconstruct(faces[150:])
+    # Half precision is all that differs.
+    np.testing.assert_allclose(low.reconstruct(faces[150:]), expected, atol=0.02)
+    left = np.arange(16) < np.full((16, 1), 8)
+    np.testing.assert_allclose(
+        low.reconstruct(faces[150:], mask=left),
+        ridge.reconstruct(faces[150:], mask=left),
+        atol=0.02,
+    )
+    small = faces[150:].reshape(-1, 8, 2, 8, 2).mean(axis=(2, 4))
+    assert np.abs(low.super_resolve(small) - ridge.super_resolve(small)).mean() < 0.01
+
+
+def test_the_dictionary_can_be_turned_back_in_either_way() -> None:
+    faces = make_faces(40, 3, size=16, random_state=0).images
+    settings = {"n_atoms": 30, "max_iter": 1, "expansion": 2, "random_state": 0}
+    late = FaceHallucinator("fastfood", **settings).fit(faces[:100])
+    early = FaceHallucinator("fastfood", dekernelize="dictionary", **settings).fit(faces[:100])
+    late.completer_ = late.completer_.turn("dictionary")
+    np.testing.assert_array_equal(late.reconstruct(faces[100:]), early.reconstruct(faces[100:]))
+
+
+def test_a_cover_is_drawn_to_the_pixel() -> None:
+    face = np.full((64, 64, 3), (200, 150, 120), np.uint8)
+    truth = np.zeros((64, 64), bool)
+    truth[34:52, 20:44] = True
+    face[truth] = (170, 200, 230)
+    rough = np.full((64, 64), 0.05)
+    rough[30:58, 16:50] = 0.85
+    refined = refine_cover(face, rough)
+    assert (refined & truth).sum() / (refined | truth).sum() > 0.9
+    assert not refine_cover(face, np.full((64, 64), 0.05)).any()

@@ -15,13 +15,19 @@ __all__ = ["reproduce_completion"]
 def reproduce_completion(
     out: Out = None,
     data: Data = None,
+    parts: Annotated[
+        list[str] | None,
+        typer.Option("--part", help="faces or photographs. (Default: both.)"),
+    ] = None,
     covers: Annotated[int, typer.Option(min=1, help="Covers of a form on a photograph.")] = 2,
     seed: Annotated[int, typer.Option(help="Seed of all that is drawn.")] = 0,
     as_json: AsJson = False,
 ) -> None:
     """Cover faces of people that nothing learned from, and restore them."""
-    from mien.experiments._completion_judge import judge_completion
+    from mien.experiments._completion_judge import PARTS, judge_completion
 
     with showing_progress():
-        report = judge_completion(data, n_covers=covers, random_state=seed)
+        report = judge_completion(
+            data, parts=tuple(parts) if parts else PARTS, n_covers=covers, random_state=seed
+        )
     show_report(report, out, as_json)

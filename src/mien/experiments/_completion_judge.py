@@ -10,6 +10,7 @@ import numpy as np
 from scipy import ndimage
 
 from mien._core.progress import track
+from mien._core.validation import check_choice
 from mien.datasets import data_home, split_people
 from mien.errors import DataError, MissingDataError
 from mien.evaluation import psnr
@@ -21,14 +22,20 @@ from mien.recognition import complete
 from mien.recognition._complete import paste_face
 from mien.reconstruction import FaceHallucinator, make_mask
 
-__all__ = ["judge_completion"]
+__all__ = ["PARTS", "judge_completion"]
+
+PARTS = ("faces", "photographs")
 
 _SETTINGS: dict[str, Any] = {"method": "low-rank", "n_components": 110}
 _LEAST_SIDE = 80
 
 
 def judge_completion(
-    home: str | os.PathLike[str] | None = None, *, n_covers: int = 2, random_state: int = 0
+    home: str | os.PathLike[str] | None = None,
+    *,
+    parts: tuple[str, ...] = PARTS,
+    n_covers: int = 2,
+    random_state: int = 0,
 ) -> Report:
     """Measure the shipped method on people of LFW held out, and on photographs with painted covers.
 
@@ -36,14 +43,20 @@ def judge_completion(
     ----------
     home : path or None
         Folder of the real data.
+    parts : tuple of str
+        "faces" of LFW at the size of the model, and "photographs" with painted covers.
     n_covers : int
         Covers of each form on each photograph.
     random_state : int
         Seed of the split and of the covers.
     """
     report = Report("Completion of photographs", "Covers are painted, so the truth is known")
-    _add_faces(report, home, random_state)
-    _add_photographs(report, data_home(home), n_covers, random_state)
+    for part in parts:
+        check_choice("part", part, PARTS)
+    if "faces" in parts:
+        _add_faces(report, home, random_state)
+    if "photographs" in parts:
+        _add_photographs(report, data_home(home), n_covers, random_state)
     return report
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import time
 from dataclasses import dataclass
@@ -121,13 +122,30 @@ def crop_rendered(faces: FaceSet) -> FaceSet:
     )
 
 
-def run_row(row: Row, faces: Faces, seed: int) -> dict[str, Any]:
-    """Learn and complete: the result with PSNR of every test face, times and pictures."""
-    model = FaceHallucinator(
-        **{**faces.settings, **row.settings}, keep_visible=False, random_state=seed
-    )
+def run_row(
+    row: Row, faces: Faces, seed: int, learned: dict[float, FaceHallucinator] | None = None
+) -> dict[str, Any]:
+    """Learn and complete: the result with PSNR of every test face, times and pictures.
+
+    ``learned`` keeps Fastfood dictionaries by expansion: the rows that differ in how features are
+    turned back share one.
+    """
+    settings = {**faces.settings, **row.settings}
+    kept = None
+    if learned and settings["method"] == "fastfood":
+        kept = learned.get(settings["expansion"])
     start = time.perf_counter()
-    model.fit(faces.train.images, mask="periocular")
+    if kept is not None:
+        model = copy.copy(kept).set_params(
+            dekernelize=settings.get("dekernelize", "reconstruction")
+        )
+        dictionary: Any = copy.copy(kept.completer_)
+        model.completer_ = dictionary.turn(model.dekernelize)
+    else:
+        model = FaceHallucinator(**settings, keep_visible=False, random_state=seed)
+        model.fit(faces.train.images, mask="periocular")
+        if learned is not None and model.method == "fastfood":
+            learned[model.expansion] = model
     seconds = time.perf_counter() - start
     restored = np.asarray(model.reconstruct(faces.test.images))
     mask = make_mask("periocular", (SIZE, SIZE))

@@ -145,9 +145,11 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         outside = 0
         for low in range(0, len(X), _BATCH):
             angles, wrong = self._angles(X[low : low + _BATCH])
-            found = linalg.cho_solve(factor, V.T @ angles.T, check_finite=False).T
+            found = np.ascontiguousarray(
+                linalg.cho_solve(factor, V.T @ angles.T, check_finite=False).T
+            )
             # A wrapped angle is wrong by a full turn, most of which V cannot explain.
-            wrong |= np.abs(found @ V.T - angles) > np.pi / 2
+            wrong |= np.abs(self._project(found) - angles) > np.pi / 2
             outside += int(np.count_nonzero(wrong))
             result[low : low + _BATCH] = found
         if outside:

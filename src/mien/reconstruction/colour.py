@@ -17,6 +17,8 @@ __all__ = ["refine_cover", "restore_colour"]
 # Pixels of a face of 64: how far the seam is evened out, and how far colour spreads.
 _SEAM = 3.0
 _SPREAD = 10.0
+# Share of the pixels that is too few to learn a colour from.
+_FEW = 0.02
 _GREY = np.array([0.299, 0.587, 0.114], np.float32)
 
 
@@ -59,9 +61,13 @@ def restore_colour(model: FaceHallucinator, face: Any, covered: Any) -> np.ndarr
     if not covered.any():
         return picture
     grey = picture @ _GREY
-    estimate = model.reconstruct(grey[None], mask=~covered, keep_visible=False)[0]
+    # Clothes and background tell nothing of the face, and lead a linear model astray.
+    seen = ~covered & (_oval(len(face), 0.42, 0.5) > 0)
+    if seen.sum() < _FEW * seen.size:
+        seen = ~covered
+    estimate = model.reconstruct(grey[None], mask=seen, keep_visible=False)[0]
     unit = len(face) / 64
-    visible = (~covered).astype(np.float32)
+    visible = seen.astype(np.float32)
     difference = _spread((grey - estimate) * visible, visible, _SEAM * unit, 0.05)
     restored = np.clip(estimate + difference, 0, 1)
     chroma = picture - grey[..., None]
@@ -98,20 +104,26 @@ def refine_cover(face: Any, probabilities: Any) -> np.ndarray:
     face, probabilities = np.asarray(face), np.asarray(probabilities, dtype=np.float64)
     side = len(face)
     oval = _oval(side, 0.39, 0.54) > 0
-    sure, free = (probabilities > 0.6) & oval, (probabilities < 0.3) & oval
-    if min(sure.sum(), free.sum()) < 0.02 * side**2:
-        return _keep_large((probabilities > 0.5) & oval)
+    rough, free = (probabilities > 0.5) & oval, (probabilities < 0.3) & oval
+    # The rough map is wrong at its edge, so colours are taken from the inside.
+    sure = ndimage.binary_erosion(rough, iterations=max(1, side // 16))
+    if sure.sum() < _FEW * side**2:
+        sure = (probabilities > 0.6) & oval
+    if min(sure.sum(), free.sum()) < _FEW * side**2:
+        return _keep_large(rough)
     colours = ndimage.gaussian_filter(face.astype(np.float64) / 255, (0.5, 0.5, 0)).reshape(-1, 3)
+    # A painted cover has one colour only; a little noise lets a mixture be fitted to it.
+    colours += np.random.RandomState(0).normal(0, 2e-3, colours.shape)
     likelihoods = [
-        GaussianMixture(3, reg_covar=1e-3, random_state=0)
+        GaussianMixture(2, reg_covar=1e-3, random_state=0)
         .fit(colours[part.ravel()])
         .score_samples(colours)
         .reshape(side, side)
         for part in (sure, free)
     ]
-    ratio = np.clip(likelihoods[0] - likelihoods[1], -4, 4)
+    ratio = np.clip(2 * (likelihoods[0] - likelihoods[1]), -6, 6)
     ratio = ndimage.gaussian_filter(ratio, side / 64)
-    inside = np.clip(probabilities, 0.02, 0.98)
+    inside = np.clip(probabilities, 0.1, 0.9)
     return _keep_large((ratio + np.log(inside / (1 - inside)) > 0) & oval)
 
 

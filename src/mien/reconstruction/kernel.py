@@ -105,7 +105,12 @@ class FastfoodCompleter(Completer):
         self.n_nonzero = model.n_nonzero_
         self.objective = model.objective_
         self.options = {k: v for k, v in self.options.items() if k not in _NOT_KEPT}
-        self.any_view = self.dekernelize == "dictionary"
+        return self.turn(self.dekernelize)
+
+    def turn(self, dekernelize: str) -> Self:
+        """The same dictionary, turned back in this way from now on."""
+        self.dekernelize = dekernelize
+        self.any_view = dekernelize == "dictionary"
         if self.any_view:
             self.face_atoms = self._turn_back(self._orient(self.atoms)) + self.mean
         return self

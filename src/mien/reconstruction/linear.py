@@ -84,14 +84,24 @@ class RidgeCompleter(Completer):
                     held_out, self.complete(held_out[:, mask], mask).values
                 )
             self.alpha = min(errors, key=errors.__getitem__)
+        # The mask of fit is the usual one: its weights are kept.
+        self.weights = self._solve(mask)
+        self.mask = mask.copy()
         return self
 
     def complete(self, seen: np.ndarray, view: np.ndarray) -> Completion:
+        known = getattr(self, "mask", None)
+        same = known is not None and view.dtype == bool and np.array_equal(view, known)
+        weights = self.weights if same else self._solve(view)
+        mean = self.mean.astype(np.float32)
+        centred = seen.astype(np.float32, copy=False) - see(mean[None], view)
+        return Completion(centred @ weights + mean)
+
+    def _solve(self, view: np.ndarray) -> np.ndarray:
+        """Weights (m, d) from what is seen, centred, to all pixels, centred."""
         cross = see(self.covariance, view).T
-        gram = see(cross, view)
-        weights = solve_ridge(gram, cross, float(self.alpha or 0.0))
-        centred = seen - see(self.mean[None], view)
-        return Completion((centred @ weights + self.mean).astype(np.float32))
+        weights = solve_ridge(see(cross, view), cross, float(self.alpha or 0.0))
+        return np.asarray(weights, dtype=np.float32)
 
 
 class LowRankCompleter(Completer):
