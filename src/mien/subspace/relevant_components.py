@@ -71,6 +71,11 @@ def _solve_from_data(
     tolerance = rtol * s.max(initial=0.0)
     # Coordinates of the residuals are rows of the decomposition that is there already.
     residuals = U[: len(within)] * s
+    if n_components is not None and n_components <= len(s) and reduction == "total":
+        # As many independent directions as asked for: the rank of all others does not matter.
+        whitener = whiten_residuals(residuals[:, :n_components], n, tolerance)
+        if len(whitener) == n_components:
+            return whitener @ Vt[:n_components]
     most = matrix_rank(residuals, tolerance)
     m = check_whitening_rank(n_components, most)
     if reduction == "fisher":
