@@ -152,9 +152,9 @@ def _test_pairs(people: np.ndarray, seed: int) -> list[tuple[np.ndarray, np.ndar
         rows = np.flatnonzero(np.isin(people, half))
         counts = np.unique(people[rows], return_counts=True)[1]
         n_genuine = int(np.minimum(counts * (counts - 1) // 2, 10).sum())
-        pairs, same = make_pairs(
-            people[rows], n_genuine, 10_000 if len(half) > 60 else 2_000, seed, balance="people"
-        )
+        there_are = (len(rows) ** 2 - int((counts**2).sum())) // 2
+        n_impostor = min(10_000 if len(half) > 60 else 2_000, there_are)
+        pairs, same = make_pairs(people[rows], n_genuine, n_impostor, seed, balance="people")
         parts.append((rows[pairs], same))
     return parts
 

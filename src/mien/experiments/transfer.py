@@ -144,6 +144,7 @@ def report_domain(report: Report, curves: Curves) -> None:
     for measure, label in (("cllr", "Cllr (bits)"), ("tpr", "TPR at 1 % FAR")):
         shown = [m for m in METHODS if m != "target only"]
         series = {m: _series(sizes, curves, measure, m) for m in shown}
+        series = {m: points for m, points in series.items() if len(points[0])}
         report.figure(
             plots.plot_curves(
                 series, xlabel="target people", ylabel=label, title=domain.name, logx=True
