@@ -117,7 +117,7 @@ def _run(
     if others:
         data.add_result(
             f"photographs, adapted to {len(others)} people",
-            f"Cllr (as shipped: {rows[0]['Cllr']['value']:.2f})",
+            f"Cllr ({rows[0]['Cllr']['value']:.2f} before)",
             rows[1]["Cllr"],
         )
     else:
