@@ -106,7 +106,7 @@ def _run(
         "People that no verifier was shown", rows,
         f"All pairs of {len(tested)} people, three pictures each; intervals over people. "
         f"{failures} pictures without a usable face. The last two columns are about the group "
-        "picture below.",
+        "picture below, in which nobody can have the name of another who is there.",
     )  # fmt: skip
     report.gallery(
         [pictures[-1].draw()],
