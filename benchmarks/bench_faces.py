@@ -24,10 +24,10 @@ from PIL import Image
 
 from benchmarks.measure import Row
 
-N_SMALL = 160
-N_LARGE = 40
+N_SMALL = 120
+N_LARGE = 24
 N_DLIB = 24
-MEMORY_FILES = (100, 800)
+MEMORY_FILES = (100, 600)
 JOBS = 2
 
 
