@@ -186,7 +186,8 @@ def in_words(found: PeopleFound) -> str:
     alone = int(np.count_nonzero(found.people < 0))
     known = "tracks" if found.source.is_file() else "bursts and copies"
     words = (
-        f"{len(found.faces)} faces of {found.n_people} people; {alone} faces with nobody; "
+        f"{len(found.faces)} faces: {len(found.faces) - alone} of {found.n_people} people, "
+        f"{alone} with nobody; "
         f"{len(found.failures)} failures to acquire. {n_groups} {known} were one person from the "
         f"start, {len(found.cannot_link)} pairs of one picture two people. Sets of faces were "
         f"joined above a log ratio of {found.threshold:.1f}, which a stranger among all others "
