@@ -45,3 +45,27 @@ def test_public_figures_across_pictures(photos: Path, first: str, second: str, s
     answer = verify(folder / first, folder / second, far=0.001)
     assert answer.same is same
     assert abs(answer.log_ratio) > 4
+
+
+def test_a_track_of_a_video_is_one_probe(photos: Path, tmp_path: Path) -> None:
+    clip = photos.parent / "video" / "short_hamilton_clip.mp4"
+    if not clip.is_file():
+        pytest.skip("the video is not here")
+    table = tmp_path / "who.csv"
+    figures = photos / "public_figures"
+    table.write_text(
+        "file,person\n"
+        f"{figures / 'lin-manuel-miranda.png'},Miranda\n"
+        f"{figures / 'alex-lacamoire.png'},Lacamoire\n"
+        f"{figures / 'biden.jpg'},Biden\n"
+    )
+    enrol(table, tmp_path / "gallery", n_jobs=1)
+    (video,) = identify(clip, tmp_path / "gallery", every=15, n_jobs=1)
+    tracks = video.faces
+    assert tracks[0].frames[2] >= max(face.frames[2] for face in tracks)
+    longest = [face for face in tracks if face.frames[:2] == tracks[0].frames[:2]]
+    assert any(face.person == "Miranda" for face in tracks)
+    assert all(face.person != "Biden" for face in tracks)
+    named = [face.person for face in longest if face.person]
+    assert len(set(named)) == len(named)
+    assert video.draw().shape[2] == 3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -126,9 +127,11 @@ def enrol(
         failures += refused
         people: dict[str, int] = {}
         batch: list[tuple[LabelledPicture, PictureResult, FoundFace]] = []
-        results = analyse_pictures(
-            [picture.path for picture in todo], engine_of(opened.features), n_jobs=n_jobs
-        )
+        results: Iterable[PictureResult] = ()
+        if todo:  # an engine takes a while to load
+            results = analyse_pictures(
+                [picture.path for picture in todo], engine_of(opened.features), n_jobs=n_jobs
+            )
         for picture, result in zip(todo, results, strict=True):
             chosen = choose_face(result, min_quality=min_quality)
             if isinstance(chosen, Failure):
