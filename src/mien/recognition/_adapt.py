@@ -234,7 +234,7 @@ def _warn(useful: int, gain: tuple[float, float, float] | None, lowest_far: floa
             f"says whether this helps; {_FEWEST_COMPARED} or more are needed for that"
         )
     elif gain[1] <= 0 <= gain[2]:
-        found.append("on people held out the difference is within chance")
+        found.append("on people held out the difference is within chance: no reason to change")
     elif gain[2] < 0:
         found.append("on people held out the adapted verifier is worse: keep the one you had")
     if useful < _FEW:

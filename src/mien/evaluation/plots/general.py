@@ -25,6 +25,7 @@ from mien.evaluation.plots._style import (
 __all__ = ["plot_bars", "plot_curves", "plot_histograms", "plot_scatter"]
 
 _MOST_BARS_AS_ERROR = 24
+_MOST_TICKS = 8
 
 
 def plot_curves(
@@ -58,6 +59,10 @@ def plot_curves(
         spans = [float(np.max(e[0]) / max(np.min(e[0]), 1e-300)) for e in series.values()]
         if max(spans) < 1e4:
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:g}")
+        places = np.unique(np.concatenate([np.asarray(e[0], float) for e in series.values()]))
+        if len(places) <= _MOST_TICKS:  # over less than two decades matplotlib labels minor ticks
+            axes.set_xticks(places)
+            axes.minorticks_off()
     ends = []
     for index, (name, entry) in enumerate(series.items()):
         x, y = check_series(name, entry[0], entry[1])
