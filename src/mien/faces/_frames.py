@@ -32,27 +32,37 @@ _CONTAINERS = (
 )
 _TRANSPORT_PACKET = 188
 _TRANSPORT_SYNC = 0x47
+_CUT = 0.55
+_THUMBNAIL = 48
+_EVEN = 4.0
 
 
 class Frame(NamedTuple):
-    """A picture (h, w, 3) uint8 RGB and its number in the video, from 0."""
+    """A picture (h, w, 3) uint8 RGB, its number in the video and that of its shot, from 0."""
 
     number: int
     image: np.ndarray
+    shot: int
 
 
 class FrameSource(NamedTuple):
-    """Frames that are read one by one, how many the file promises, and how many a second."""
+    """Frames that are read one by one, how many the file promises, and how many a second.
+
+    ``cuts`` grows while frames are read: those with which a new shot begins.
+    """
 
     frames: Iterator[Frame]
     promised: int
     rate: float
+    cuts: list[int]
 
 
 def open_frames(path: Path, every: int, pictures: list[Path] | None = None) -> FrameSource:
     """Read each ``every``-th frame of a video file, or of ``pictures`` in their order."""
+    cuts: list[int] = []
     if pictures is not None:
-        return FrameSource(_from_pictures(pictures, every), len(pictures), 0.0)
+        shots = _in_shots(_from_pictures(pictures), every, cuts)
+        return FrameSource(shots, len(pictures), 0.0, cuts)
     _check_container(path)
     cv2 = require("cv2", "faces", "reading video")
     level = cv2.utils.logging.getLogLevel()
@@ -78,8 +88,8 @@ def open_frames(path: Path, every: int, pictures: list[Path] | None = None) -> F
         )
     promised = max(0, int(capture.get(cv2.CAP_PROP_FRAME_COUNT)))
     rate = float(capture.get(cv2.CAP_PROP_FPS))
-    frames = _from_capture(cv2, capture, every)
-    return FrameSource(frames, promised, rate if np.isfinite(rate) and rate > 0 else 0.0)
+    frames = _in_shots(_from_capture(cv2, capture), every, cuts)
+    return FrameSource(frames, promised, rate if np.isfinite(rate) and rate > 0 else 0.0, cuts)
 
 
 def _check_container(path: Path) -> None:
@@ -107,23 +117,44 @@ def _check_container(path: Path) -> None:
         )
 
 
-def _from_capture(cv2: Any, capture: Any, every: int) -> Iterator[Frame]:
-    """Each ``every``-th frame; the others are skipped without being converted."""
+def _from_capture(cv2: Any, capture: Any) -> Iterator[tuple[int, np.ndarray]]:
     number = 0
     try:
         while capture.grab():
-            if number % every == 0:
-                ok, frame = capture.retrieve()
-                if ok and frame is not None and frame.ndim == 3 and frame.size:
-                    yield Frame(number, cv2.cvtColor(frame, cv2.COLOR_BGR2RGB))
+            ok, frame = capture.retrieve()
+            if ok and frame is not None and frame.ndim == 3 and frame.size:
+                yield number, cv2.cvtColor(frame, cv2.COLOR_BGR2RGB)
             number += 1
     finally:
         capture.release()
 
 
-def _from_pictures(pictures: list[Path], every: int) -> Iterator[Frame]:
-    for number in range(0, len(pictures), every):
+def _from_pictures(pictures: list[Path]) -> Iterator[tuple[int, np.ndarray]]:
+    for number, path in enumerate(pictures):
         try:
-            yield Frame(number, read_image(pictures[number], colour=True))
+            yield number, read_image(path, colour=True)
         except ImageError:
             continue  # one frame less
+
+
+def _in_shots(
+    frames: Iterator[tuple[int, np.ndarray]], every: int, cuts: list[int]
+) -> Iterator[Frame]:
+    """Each ``every``-th frame with its shot; cuts are looked for between all of them."""
+    cv2 = require("cv2", "faces", "reading video")
+    before = None
+    for number, image in frames:
+        size = (_THUMBNAIL, _THUMBNAIL)
+        small = cv2.resize(image, size, interpolation=cv2.INTER_AREA).astype(np.float64)
+        thumbnail = (small - small.mean()).ravel()
+        if before is not None and _difference(before, thumbnail) > _CUT:
+            cuts.append(number)
+        before = thumbnail
+        if number % every == 0:
+            yield Frame(number, image, len(cuts))
+
+
+def _difference(first: np.ndarray, second: np.ndarray) -> float:
+    """1 less the correlation of two thumbnails; grain on an even picture does not count."""
+    spread = np.linalg.norm(first) * np.linalg.norm(second) + _EVEN * first.size
+    return float(1 - (first @ second + _EVEN * first.size) / spread)

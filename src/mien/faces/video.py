@@ -25,15 +25,12 @@ from mien.faces._sface import one_thread_each
 from mien.faces.analyse import analyse_image, find_pictures
 from mien.faces.engines import FaceEngine, load_engine
 from mien.faces.face import FoundFace
-from mien.faces.images import resize_images, write_image
+from mien.faces.images import write_image
 
 __all__ = ["Detection", "VideoResult", "analyse_video"]
 
 _MAX_MOTION = 0.3
 _MIN_OVERLAP = 0.3
-_CUT = 0.55
-_THUMBNAIL = 48
-_EVEN = 4.0
 _AHEAD = 2
 # Cosines of two pictures of one face are above the first in nearly all pairs of neighbouring
 # frames, and those of two people are below the second in nearly all pairs.
@@ -213,14 +210,11 @@ def analyse_video(
     first = load_engine(engine)
     engines = [first, *(load_engine(engine) for _ in range(n_jobs - 1))]
     found: list[tuple[int, int, FoundFace]] = []
-    cuts: list[int] = []
-    n_frames, before, last = 0, None, -1
+    n_frames, last = 0, -1
     steps = _analyse(source, engines, keep_crops, max_faces)
     for step in track(steps, "finding faces", -(-source.promised // every) or None):
-        if before is not None and _difference(before, step.thumbnail) > _CUT:
-            cuts.append(step.number)
-        found += [(step.number, len(cuts), face) for face in step.faces]
-        n_frames, before, last = n_frames + 1, step.thumbnail, step.number
+        found += [(step.number, step.shot, face) for face in step.faces]
+        n_frames, last = n_frames + 1, step.number
     if n_frames == 0:
         raise DataError(f"{str(place)!r} has no frame that can be decoded")
     tracks = _join(found, first.name, every, max_gap, min_length)
@@ -234,14 +228,14 @@ def analyse_video(
         n_frames,
         # Containers count loosely: a few frames more or less are nothing.
         last + every >= 0.95 * source.promised - 2,
-        cuts,
+        source.cuts,
         source.rate,
     )
 
 
 class _Step(NamedTuple):
     number: int
-    thumbnail: np.ndarray
+    shot: int
     faces: list[FoundFace]
 
 
@@ -259,7 +253,7 @@ def _analyse(
             faces = analyse_image(frame.image, engine, keep_crops=keep_crops, max_faces=max_faces)
         finally:
             free.put(engine)
-        return _Step(frame.number, _thumbnail(frame.image), faces)
+        return _Step(frame.number, frame.shot, faces)
 
     with ExitStack() as stack:
         if len(engines) > 1:
@@ -273,18 +267,6 @@ def _analyse(
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
-
-
-def _thumbnail(image: np.ndarray) -> np.ndarray:
-    """The picture at 48 × 48 without its mean, as one row of numbers."""
-    small = resize_images(image[None], _THUMBNAIL, fit="stretch")[0].astype(np.float64)
-    return (small - small.mean()).ravel()
-
-
-def _difference(first: np.ndarray, second: np.ndarray) -> float:
-    """1 less the correlation of two thumbnails; grain on an even picture does not count."""
-    spread = np.linalg.norm(first) * np.linalg.norm(second) + _EVEN * first.size
-    return float(1 - (first @ second + _EVEN * first.size) / spread)
 
 
 def _join(
