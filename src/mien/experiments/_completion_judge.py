@@ -133,7 +133,7 @@ def _add_photographs(report: Report, home: Path, n_covers: int, seed: int) -> No
                 ):
                     shown[f"{place}{len(clean)}"] = sheet
     report.table(
-        "Photographs of people whom no part of it learned from",
+        "Photographs that no part of it learned from",
         [_cover_row(place, results) for place, results in found.items()],
         f"{len(clean)} photographs with one face each; without a cover nothing is changed in "
         f"{sum(clean)}. PSNR in dB of the brightness of what was covered; smooth: filled from "
