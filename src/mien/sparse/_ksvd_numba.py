@@ -14,6 +14,9 @@ from numba import njit, prange
 
 FAST = {"reassoc", "contract", "nsz"}
 CHUNK = 128
+# Numbers that an atom must have in its rows before threads are worth waiting for: on a machine
+# with other work each wait may take a slice of the scheduler's time.
+FEW = 1 << 19
 
 
 @njit(parallel=True, cache=True, fastmath={"contract"})
@@ -91,15 +94,19 @@ def sweep(R, pointers, rows, coefficients, atoms, bound):
             continue
         chunks = (high - low + CHUNK - 1) // CHUNK
         partial = np.empty((chunks, d), R.dtype)
-        if chunks == 1:
-            _gather(R, rows[low:high], coefficients[low:high], partial[0])
+        alone = (high - low) * d < FEW
+        if alone:
+            for chunk in range(chunks):
+                a = low + chunk * CHUNK
+                b = min(high, a + CHUNK)
+                _gather(R, rows[a:b], coefficients[a:b], partial[chunk])
         else:
             for chunk in prange(chunks):
                 a = low + chunk * CHUNK
                 b = min(high, a + CHUNK)
                 _gather(R, rows[a:b], coefficients[a:b], partial[chunk])
-            for chunk in range(1, chunks):
-                partial[0] += partial[chunk]
+        for chunk in range(1, chunks):
+            partial[0] += partial[chunk]
         new = partial[0]
         old[:] = atoms[k]
         square = _dot(coefficients[low:high], coefficients[low:high])
@@ -107,7 +114,7 @@ def sweep(R, pointers, rows, coefficients, atoms, bound):
             continue
         overlap = _dot(old, new)
         length = _dot(new, new)
-        if chunks == 1:
+        if alone:
             _scatter(R, rows[low:high], coefficients[low:high], old, new, overlap, length)
         else:
             for chunk in prange(chunks):
