@@ -43,9 +43,11 @@ def decide(
             continue
         sides = int(count), int(short.sizes[i, 0])
         if sides not in thresholds:
-            thresholds[sides] = verifier.threshold(
+            needed = verifier.threshold(
                 rate, probe_size=sides[0], size=sides[1], extrapolate=extrapolate
             )
+            # Few people and a generous rate may allow less than even odds: nobody is named then.
+            thresholds[sides] = max(needed, 0.0)
         best, score = candidates[0]
         answers.append(
             Identification(

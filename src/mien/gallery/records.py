@@ -52,7 +52,8 @@ class Identification:
     candidates : list of (str, float)
         The best people and their ratios, from the best.
     threshold : float
-        What the best person's ratio had to reach for the stated rate.
+        What the best person's ratio had to reach for the stated rate; never below 0, so that
+        nobody is named against the evidence.
     promised : bool
         False where the threshold was extrapolated beyond what the calibration can promise.
     """

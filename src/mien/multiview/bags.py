@@ -7,9 +7,10 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import effective_n_jobs
 from sklearn.utils import check_array
 
+from mien._core.threads import map_threads
 from mien.errors import InputError
 
 __all__ = [
@@ -20,6 +21,9 @@ __all__ = [
     "for_each_stretch",
     "join_views",
 ]
+
+# Pieces into which the bags are cut, so that threads end at about the same time.
+_PARTS = 16
 
 
 class Bags(NamedTuple):
@@ -139,11 +143,7 @@ def encode_bags(
         for i in rows:
             out[i] = encode(int(i))
 
-    if n_jobs is None or n_jobs == 1 or n_bags < 2:
-        run(np.arange(n_bags))
-    else:
-        parts = np.array_split(np.arange(n_bags), min(n_bags, 4 * abs(n_jobs)))
-        Parallel(n_jobs=n_jobs, prefer="threads")(delayed(run)(part) for part in parts)
+    _share_out(run, np.array_split(np.arange(n_bags), max(1, min(n_bags, _PARTS))), n_jobs)
     return out
 
 
@@ -156,8 +156,9 @@ def for_each_stretch(
         stop = int(np.searchsorted(offsets, offsets[edges[-1]] + n_rows, side="right")) - 1
         edges.append(min(max(stop, edges[-1] + 1), len(offsets) - 1))
     stretches = [slice(a, b) for a, b in pairwise(edges)]
-    if n_jobs is None or n_jobs == 1 or len(stretches) < 2:
-        for stretch in stretches:
-            work(stretch)
-    else:
-        Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(part) for part in stretches)
+    _share_out(work, stretches, n_jobs)
+
+
+def _share_out(work: Callable[[Any], None], parts: Sequence[Any], n_jobs: int | None) -> None:
+    """Work on the parts in so many threads, or in as many as there are cores, as BLAS would."""
+    map_threads(work, parts, None if n_jobs is None else effective_n_jobs(n_jobs))

@@ -87,7 +87,7 @@ class FisherVector(TransformerMixin, BaseEstimator):
     max_iter : int
         Most iterations of EM.
     n_jobs : int or None
-        Threads that encode.
+        Threads that encode; None takes every core, as the matrix products would.
     random_state : int, RandomState or None
         Of the draw and of the mixture's start.
 

@@ -158,7 +158,7 @@ class MultiViewSuperVector(TransformerMixin, BaseEstimator):
     max_descriptors : int
         Most pairs, drawn over all bags, that the mixture is learned from.
     n_jobs : int or None
-        Threads that encode.
+        Threads that encode; None takes every core, as the matrix products would.
     random_state : int, RandomState or None
         Of the draw.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -149,7 +149,6 @@ def assign_people(
         in the order of their ratios. A probe whose candidates are all taken is unknown.
     """
     unnamed: list[tuple[str | None, float]] = [(None, one.log_ratio) for one in found]
-    found = [replace(one, threshold=_needed(one)) for one in found]
     if apart is None:
         return _assign_all(found, unnamed)
     enemies: dict[int, set[int]] = {}
@@ -165,11 +164,6 @@ def assign_people(
         if unnamed[i][0] is None and ratio >= found[i].threshold and free:
             unnamed[i] = (name, ratio)
     return unnamed
-
-
-def _needed(found: Identification) -> float:
-    """What a ratio must reach: the threshold of the rate, and never less than even odds."""
-    return max(found.threshold, 0.0)
 
 
 def _assign_all(
@@ -199,7 +193,7 @@ def _name(
 ) -> list[IdentifiedFace]:
     return [
         IdentifiedFace(
-            person, ratio, one.probability, _needed(one), one.promised, one.candidates[:top], face,
+            person, ratio, one.probability, one.threshold, one.promised, one.candidates[:top], face,
             () if frames is None else frames[i],
         )
         for i, ((person, ratio), one, face) in enumerate(
