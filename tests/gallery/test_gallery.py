@@ -100,6 +100,14 @@ def test_a_rate_beyond_the_calibration_is_marked_or_refused(gallery: Gallery) ->
     assert gallery.identify(X[:1, 1], fpir=0.5)[0].promised
 
 
+def test_nobody_is_named_against_the_evidence(gallery: Gallery, verifier: OpenSetVerifier) -> None:
+    fill(gallery, X[:1, :1])
+    assert verifier.threshold(0.5) < 0  # what the rate alone would ask of one person
+    for found in gallery.identify(X[1:, 0], fpir=0.5):
+        assert found.threshold == 0
+        assert (found.person is None) == (found.log_ratio < 0)
+
+
 def test_an_empty_gallery_knows_nobody(gallery: Gallery) -> None:
     (answer,) = gallery.identify(X[0, :1])
     assert answer.person is None

@@ -95,9 +95,9 @@ def test_two_faces_of_a_picture_are_two_people() -> None:
     assert assign_people(stranger) == [("Ann", 9.0), (None, 8.0)]
 
 
-def test_nobody_is_named_against_the_evidence() -> None:
-    assert assign_people([answer(-2.0, Ann=-1.0)]) == [(None, -1.0)]
-    assert assign_people([answer(-2.0, Ann=0.5)]) == [("Ann", 0.5)]
+def test_nobody_is_named_below_the_threshold() -> None:
+    assert assign_people([answer(1.0, Ann=0.5)]) == [(None, 0.5)]
+    assert assign_people([answer(0.0, Ann=0.5)]) == [("Ann", 0.5)]
     assert assign_people([Identification(None, float("-inf"), 0.0)])[0][0] is None
 
 
