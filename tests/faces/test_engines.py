@@ -15,6 +15,7 @@ import pytest
 from mien.errors import DataError, InputError, MissingDataError, MissingDependencyError
 from mien.faces import ENGINES, Face, FaceEngine, analyse_image, check_features, load_engine
 from mien.faces import _sface as sface_module
+from mien.faces._sface import _is_plausible
 from mien.faces._weights import WeightFile, read_weights
 
 POINTS = np.array([[20, 30], [40, 30], [30, 40], [22, 50], [38, 50]])
@@ -67,6 +68,17 @@ def test_no_face_is_an_empty_list(engine: FaceEngine, shape: tuple[int, int]) ->
     assert engine.detect(np.full((*shape, 3), 120, np.uint8)) == []
     noise = np.random.RandomState(0).randint(0, 256, (*shape, 3)).astype(np.uint8)
     assert engine.detect(noise) == []
+
+
+def test_detections_that_cannot_be_faces_are_left_out() -> None:
+    size = np.array([100, 80])
+    points = [30, 30, 50, 30, 40, 40, 32, 50, 48, 50]
+    face = np.array([20, 15, 40, 50, *points, 0.9])
+    assert _is_plausible(face, size)
+    for place, value in ((0, -1e8), (1, 200), (2, 1e-11), (3, np.nan), (2, 1e8), (5, -839)):
+        wrong = face.copy()
+        wrong[place] = value
+        assert not _is_plausible(wrong, size)
 
 
 def test_grey_pictures_are_taken(engine: FaceEngine, astronaut: np.ndarray) -> None:

@@ -31,7 +31,7 @@ _SFACE = WeightFile(
     "fb143eea07838aa532d1c95df5f69899974ea0140e1fba05e94204be13ed74ee",
 )
 _LONGEST_SIDE = 1600
-_SMALLEST_SIDE = 32
+_SMALLEST_SIDE = 96
 _LEAST_SCORE = 0.7
 _OVERLAP = 0.3
 _MOST_FACES = 5000
@@ -79,7 +79,10 @@ class SFaceEngine:
         picture, scale = self._fit(image)
         self._detector.setInputSize(picture.shape[1::-1])
         rows = self._detector.detect(self._cv2.cvtColor(picture, self._cv2.COLOR_RGB2BGR))[1]
-        faces = [] if rows is None else [_to_face(row, scale) for row in rows]
+        if rows is None:
+            return []
+        size = np.array(picture.shape[1::-1])
+        faces = [_to_face(row, scale) for row in rows if _is_plausible(row, size)]
         return sorted((face for face in faces if face is not None), key=lambda f: -f.area)
 
     def _fit(self, image: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -90,7 +93,8 @@ class SFaceEngine:
         if factor < 1:
             image = self._cv2.resize(image, (wide, high), interpolation=self._cv2.INTER_AREA)
         scale = np.array([width / wide, height / high], np.float32)
-        if min(wide, high) < _SMALLEST_SIDE:  # the network halves its input five times
+        # The network halves its input five times; on 32 pixels OpenCV's may return anything.
+        if min(wide, high) < _SMALLEST_SIDE:
             below, beside = max(0, _SMALLEST_SIDE - high), max(0, _SMALLEST_SIDE - wide)
             image = np.pad(image, ((0, below), (0, beside), (0, 0)))
         return image, scale
@@ -107,10 +111,22 @@ class SFaceEngine:
         return unit_length(vector, "SFace")
 
 
+def _is_plausible(row: np.ndarray, size: np.ndarray) -> bool:
+    """Whether a row of YuNet can be a face of a picture of this size (width, height)."""
+    if not np.all(np.isfinite(row)):
+        return False
+    sides, points = row[2:4], row[4:14].reshape(5, 2)
+    centre = row[:2] + sides / 2
+    return bool(
+        np.all(sides >= 2)
+        and np.all(sides <= 3 * size.max())
+        and np.all((centre >= 0) & (centre <= size))
+        and np.all(np.abs(points - centre) <= 2 * sides.max())
+    )
+
+
 def _to_face(row: Any, scale: np.ndarray) -> Face | None:
     """One row of YuNet (x, y, w, h, five points, score), or None for one without extent."""
-    if not np.all(np.isfinite(row)) or row[2] <= 0 or row[3] <= 0:
-        return None
     box = row[:4] * np.tile(scale, 2)
     face = Face(box, row[4:14].reshape(5, 2) * scale, float(row[14]))
     return face if face.eye_distance >= 1 else None
