@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from mien.errors import InputError
-from mien.faces import TEMPLATE, Face, FaceEngine, align_face, annotate
-from mien.faces.align import fit_similarity
+from mien.faces import Face, FaceEngine, align_face, annotate
+from mien.faces.align import TEMPLATE, fit_similarity
 
 
 def _turned(

@@ -1,6 +1,6 @@
 """From files to pictures of faces: decoding, detection, alignment."""
 
-from mien.faces.align import CROP_SIDE, TEMPLATE, align_face
+from mien.faces.align import CROP_SIDE, align_face
 from mien.faces.analyse import analyse_image, analyse_pictures, find_pictures
 from mien.faces.covered import covered_mask, covered_probabilities
 from mien.faces.drawing import annotate
@@ -19,7 +19,6 @@ from mien.faces.video import Detection, VideoResult, analyse_video
 __all__ = [
     "CROP_SIDE",
     "ENGINES",
-    "TEMPLATE",
     "Detection",
     "Face",
     "FaceEngine",

@@ -36,7 +36,7 @@ _FEWEST_SHORTLISTED = 8
 
 
 class Gallery:
-    """People and their templates in one SQLite file; made by :meth:`create` or :meth:`open`.
+    """People and their templates in one SQLite file; made by ``create`` or ``open``.
 
     Enrolling is confirmed when the call returns: no crash loses it. The same face of the same
     picture is enrolled once. Several processes may read and enrol at the same time. Close it, or

@@ -147,7 +147,7 @@ class PeopleFound:
         }
 
     def write(self, out: PathLike, how: str = "link") -> Path:
-        """Write folders of people, the table and the overview; see :func:`write_people`."""
+        """Write folders of people, the table and the overview."""
         from mien.recognition._cluster_output import write_people
 
         return write_people(self, Path(out), how)

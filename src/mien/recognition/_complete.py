@@ -15,7 +15,6 @@ from scipy import ndimage
 from mien.errors import DataError, InputError
 from mien.faces import (
     CROP_SIDE,
-    TEMPLATE,
     Face,
     FaceEngine,
     align_face,
@@ -23,7 +22,7 @@ from mien.faces import (
     load_engine,
     read_image,
 )
-from mien.faces.align import fit_similarity
+from mien.faces.align import TEMPLATE, fit_similarity
 from mien.faces.captions import caption_pictures
 from mien.files import load
 from mien.reconstruction import (
