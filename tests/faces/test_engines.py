@@ -81,6 +81,12 @@ def test_detections_that_cannot_be_faces_are_left_out() -> None:
         assert not _is_plausible(wrong, size)
 
 
+def test_eyes_that_coincide_are_refused(astronaut: np.ndarray) -> None:
+    face = Face(np.array([1, 1, 5, 5]), np.ones((5, 2)), 1.0)
+    with pytest.raises(InputError, match="eyes coincide"):
+        load_engine("sface").embed(astronaut, face)
+
+
 def test_grey_pictures_are_taken(engine: FaceEngine, astronaut: np.ndarray) -> None:
     grey = astronaut.mean(axis=2).round().astype(np.uint8)
     assert len(engine.detect(grey)) >= 1

@@ -102,6 +102,8 @@ class SFaceEngine:
     def embed(self, image: np.ndarray, face: Face) -> np.ndarray:
         """Turn a face into a vector (128,) float32 of unit length."""
         picture = self._cv2.cvtColor(check_picture(image), self._cv2.COLOR_RGB2BGR)
+        if face.eye_distance == 0:
+            raise InputError("SFace cannot use this face: its eyes coincide")
         row = np.concatenate([face.box, face.landmarks.ravel(), [face.confidence]])
         try:
             crop = self._network.alignCrop(picture, row.astype(np.float32)[None])

@@ -201,13 +201,14 @@ def open_picture(path: Path) -> Iterator[BinaryIO]:
     """Open a regular file to read; what a folder, a pipe or a lost link is, the error says."""
     try:
         # A pipe would block in open() until somebody writes, so look first.
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise ImageError(f"{str(path)!r} is no regular file")
-        file = path.open("rb")
+        regular = stat.S_ISREG(path.stat().st_mode)
+        file = path.open("rb") if regular else None
     except FileNotFoundError as error:
         raise MissingDataError(f"{str(path)!r} is not there") from error
     except (OSError, ValueError) as error:
         raise ImageError(f"{str(path)!r} cannot be opened: {error}") from error
+    if file is None:
+        raise ImageError(f"{str(path)!r} is no regular file")
     with file:
         yield file
 
