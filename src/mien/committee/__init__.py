@@ -1,19 +1,5 @@
 """Many small discriminant classifiers, fused, for more pixels than pictures."""
 
-from mien.committee.committee import Committee
-from mien.committee.fusion import FUSION_RULES, RunningFusion, agreement, decide, fuse
-from mien.committee.random_sampling_lda import RandomSamplingLDA
-from mien.committee.report import CommitteeReport, committee_report, predicted_error
+import lazy_loader as _lazy
 
-__all__ = [
-    "FUSION_RULES",
-    "Committee",
-    "CommitteeReport",
-    "RandomSamplingLDA",
-    "RunningFusion",
-    "agreement",
-    "committee_report",
-    "decide",
-    "fuse",
-    "predicted_error",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

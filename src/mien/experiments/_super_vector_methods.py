@@ -12,7 +12,7 @@ from sklearn.svm import LinearSVC
 from mien.experiments._super_vector_data import select_bags
 from mien.multiview import Bags, FisherVector, MixturePCCA, MultiViewSuperVector, join_views
 from mien.multiview._normalise import normalise
-from mien.multiview.super_vector import information_scale
+from mien.multiview._super_vector import information_scale
 
 __all__ = ["METHODS", "Budget", "Division", "Setting"]
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mien._core.progress import track
 from mien._core.validation import check_groups
 from mien.errors import InputError
-from mien.subspace.statistics import GroupStatistics
+from mien.subspace._statistics import GroupStatistics
 
 __all__ = ["GroupProjection", "LinearProjection"]
 

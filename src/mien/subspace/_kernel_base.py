@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -16,12 +15,14 @@ from sklearn.base import (
 )
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mien._core.constraints import FRACTION, POSITIVE, POSITIVE_INTEGER
 from mien._core.validation import NO_GROUP, check_groups
 from mien.errors import InputError, PerformanceWarning
 from mien.subspace._base import BATCH_BYTES, FLOATS
+from mien.subspace._consistency import MIN_GROUPS, choose_sigma, dimension_grid, sample_groups
 from mien.subspace._kernel_solvers import (
     KernelSolution,
 )
@@ -34,10 +35,9 @@ from mien.subspace._kernels import (
     median_distance,
     nystroem_map,
 )
-from mien.subspace.consistency import MIN_GROUPS, choose_sigma, dimension_grid, sample_groups
-from mien.subspace.null_space import NullSpaceProjection
-from mien.subspace.relevant_components import RelevantComponents
-from mien.subspace.statistics import GroupStatistics
+from mien.subspace._null_space import NullSpaceProjection
+from mien.subspace._relevant_components import RelevantComponents
+from mien.subspace._statistics import GroupStatistics
 
 __all__ = ["KernelProjection", "LinearModel"]
 
@@ -50,12 +50,12 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [StrOptions(set(KERNELS)), callable],
-        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"auto", "median"})],
+        "sigma": [POSITIVE, StrOptions({"auto", "median"})],
         "kernel_params": [dict, None],
         "geometry": [StrOptions({"rkhs", "empirical"})],
         "approximation": [StrOptions({"nystroem", "fastfood"}), None],
-        "n_features": [Interval(Integral, 1, None, closed="left"), None],
-        "rtol": [Interval(Real, 0, 1, closed="left")],
+        "n_features": [POSITIVE_INTEGER, None],
+        "rtol": [FRACTION],
         "random_state": ["random_state"],
     }
 

@@ -17,8 +17,8 @@ from mien.subspace._contrasts import (
     matrix_rank,
     triangle_has_full_rank,
 )
-from mien.subspace.null_space import solve_null_space
-from mien.subspace.relevant_components import check_whitening_rank, whiten_residuals
+from mien.subspace._null_space import solve_null_space
+from mien.subspace._relevant_components import check_whitening_rank, whiten_residuals
 
 __all__ = [
     "KernelSolution",

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from mien._core.linalg import numerical_rank
 from mien.errors import InputError
 from mien.kernelmaps import Fastfood
-from mien.subspace.consistency import median_root
+from mien.subspace._consistency import median_root
 
 __all__ = ["KERNELS", "compute_kernel", "map_features", "median_distance"]
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.cluster import KMeans
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
+from mien._core.constraints import NON_NEGATIVE, POSITIVE, POSITIVE_INTEGER
 from mien._core.em import EMResult, run_em
 from mien.errors import InputError, NumericsWarning
 from mien.multiview._batches import first_pair, pooled_moments, read_maps
@@ -132,14 +132,14 @@ class MixturePCCA(MixtureUse, TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - scikit-learn's grammar
-        "n_components": [Interval(Integral, 1, None, closed="left")],
-        "n_latent": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [POSITIVE_INTEGER],
+        "n_latent": [POSITIVE_INTEGER],
         "noise": [StrOptions({"diagonal", "full"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
-        "floor": [Interval(Real, 0, None, closed="neither")],
-        "batch_size": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [POSITIVE_INTEGER],
+        "tol": [NON_NEGATIVE],
+        "n_init": [POSITIVE_INTEGER],
+        "floor": [POSITIVE],
+        "batch_size": [POSITIVE_INTEGER],
         "random_state": ["random_state"],
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -15,9 +14,10 @@ from sklearn.base import (
     _fit_context,
 )
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mien._core.constraints import NON_NEGATIVE, POSITIVE
 from mien._core.validation import check_labels
 from mien.errors import InputError
 from mien.subspace._base import BATCH_BYTES, FLOATS
@@ -82,9 +82,9 @@ class ClassDependenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [StrOptions(set(KERNELS) - {"precomputed"}), callable],
-        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"median"})],
+        "sigma": [POSITIVE, StrOptions({"median"})],
         "kernel_params": [dict, None],
-        "regularization": [Interval(Real, 0, None, closed="left")],
+        "regularization": [NON_NEGATIVE],
     }
 
     def __init__(

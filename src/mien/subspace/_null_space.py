@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import linalg
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
+from mien._core.constraints import FRACTION, POSITIVE_INTEGER
 from mien._core.linalg import null_space, symmetrize, thin_svd
 from mien._core.validation import check_labels
 from mien.errors import InputError
@@ -21,9 +21,9 @@ from mien.subspace._contrasts import (
     largest_singular_value,
     triangle_has_full_rank,
 )
-from mien.subspace.eigenfaces import scatter_directions
-from mien.subspace.relevant_components import RelevantComponents
-from mien.subspace.statistics import GroupStatistics
+from mien.subspace._eigenfaces import scatter_directions
+from mien.subspace._relevant_components import RelevantComponents
+from mien.subspace._statistics import GroupStatistics
 
 __all__ = [
     "NullSpaceLDA",
@@ -163,9 +163,9 @@ class NullSpaceProjection(GroupProjection):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [POSITIVE_INTEGER, None],
         "fallback": [StrOptions({"relevant-components"}), None],
-        "rtol": [Interval(Real, 0, 1, closed="left")],
+        "rtol": [FRACTION],
     }
 
     def __init__(
@@ -281,9 +281,9 @@ class NullSpaceLDA(GroupProjection):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [POSITIVE_INTEGER, None],
         "fallback": [StrOptions({"relevant-components"}), None],
-        "rtol": [Interval(Real, 0, 1, closed="left")],
+        "rtol": [FRACTION],
     }
 
     def __init__(

@@ -8,10 +8,11 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.neighbors import NearestNeighbors
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mien._core.constraints import POSITIVE_INTEGER
 from mien._core.validation import check_labels
 from mien.errors import InputError
 from mien.subspace._base import FLOATS
@@ -58,7 +59,7 @@ class NearestNeighbourIdentifier(ClassifierMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_neighbors": [Interval(Integral, 1, None, closed="left")],
+        "n_neighbors": [POSITIVE_INTEGER],
         "metric": [StrOptions({"euclidean", "cosine"})],
         "n_jobs": [Integral, None],
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import ceil
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -16,13 +16,21 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 from threadpoolctl import threadpool_limits
 
+from mien._core.constraints import (
+    AT_LEAST_TWO,
+    FRACTION,
+    NON_NEGATIVE_INTEGER,
+    POSITIVE_FRACTION,
+    POSITIVE_INTEGER,
+)
 from mien._core.linalg import gram_svd
 from mien.committee._enrolment import Enrolment
+from mien.committee._fusion import RunningFusion
 from mien.committee._lda import check_some_variation, discriminants, group_means, posteriors
 from mien.committee._sampling import (
     draw_columns,
@@ -31,7 +39,6 @@ from mien.committee._sampling import (
     member_generators,
     unique_share,
 )
-from mien.committee.fusion import RunningFusion
 from mien.errors import InputError
 
 __all__ = ["RandomSamplingLDA"]
@@ -164,19 +171,19 @@ class RandomSamplingLDA(
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_members": [Interval(Integral, 1, None, closed="left")],
+        "n_members": [POSITIVE_INTEGER],
         "sampling": [StrOptions({"subspace", "people", "images", "both"})],
-        "n_fixed": [Interval(Integral, 0, None, closed="left"), None],
-        "n_random": [Interval(Integral, 0, None, closed="left"), None],
-        "n_people": [Interval(Integral, 2, None, closed="left"), None],
+        "n_fixed": [NON_NEGATIVE_INTEGER, None],
+        "n_random": [NON_NEGATIVE_INTEGER, None],
+        "n_people": [AT_LEAST_TWO, None],
         "n_images": [
-            Interval(Integral, 2, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
+            AT_LEAST_TWO,
+            POSITIVE_FRACTION,
             None,
         ],
-        "n_discriminants": [Interval(Integral, 1, None, closed="left"), None],
-        "shrinkage": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
-        "mean_shrinkage": [Interval(Real, 0, 1, closed="left"), StrOptions({"auto"})],
+        "n_discriminants": [POSITIVE_INTEGER, None],
+        "shrinkage": [FRACTION, StrOptions({"auto"})],
+        "mean_shrinkage": [FRACTION, StrOptions({"auto"})],
         "fusion": [StrOptions({"sum", "product", "min", "max", "vote"})],
         "prior": [StrOptions({"uniform", "empirical"})],
         "n_jobs": [Integral, None],

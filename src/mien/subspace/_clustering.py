@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,9 +10,10 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import cosine_distances, euclidean_distances
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
+from mien._core.constraints import NON_NEGATIVE, POSITIVE_INTEGER
 from mien._core.validation import NO_GROUP, check_labels
 from mien.errors import InputError
 
@@ -159,12 +159,12 @@ class ConstrainedClustering(ClusterMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), None],
-        "threshold": [Interval(Real, 0, None, closed="left"), None],
+        "n_clusters": [POSITIVE_INTEGER, None],
+        "threshold": [NON_NEGATIVE, None],
         "method": [StrOptions({"agglomerative", "kmeans"})],
         "linkage": [StrOptions({"average", "complete"})],
         "metric": [StrOptions({"euclidean", "cosine"})],
-        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [POSITIVE_INTEGER],
         "random_state": ["random_state"],
     }
 

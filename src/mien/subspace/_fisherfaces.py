@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import validate_data
 
+from mien._core.constraints import FRACTION, POSITIVE_INTEGER
 from mien._core.linalg import simultaneous_diagonalisation, thin_svd
 from mien._core.validation import check_labels
 from mien.errors import InputError
@@ -21,8 +20,8 @@ from mien.subspace._base import (
     statistics_of,
 )
 from mien.subspace._contrasts import group_contrasts
-from mien.subspace.eigenfaces import scatter_directions
-from mien.subspace.statistics import GroupStatistics
+from mien.subspace._eigenfaces import scatter_directions
+from mien.subspace._statistics import GroupStatistics
 
 __all__ = ["Fisherfaces"]
 
@@ -70,9 +69,9 @@ class Fisherfaces(GroupProjection):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
-        "n_pca": [Interval(Integral, 1, None, closed="left"), None],
-        "rtol": [Interval(Real, 0, 1, closed="left")],
+        "n_components": [POSITIVE_INTEGER, None],
+        "n_pca": [POSITIVE_INTEGER, None],
+        "rtol": [FRACTION],
     }
 
     def __init__(

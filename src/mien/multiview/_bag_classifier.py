@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.svm import LinearSVC
 from sklearn.utils import Tags, assert_all_finite, column_or_1d
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from mien._core.constraints import POSITIVE
 from mien.errors import InputError
-from mien.multiview.bag_encoder import BagEncoder
-from mien.multiview.fisher_vector import FisherVector
-from mien.multiview.super_vector import MultiViewSuperVector
+from mien.multiview._bag_encoder import BagEncoder
+from mien.multiview._fisher_vector import FisherVector
+from mien.multiview._super_vector import MultiViewSuperVector
 
 __all__ = ["BagClassifier"]
 
@@ -60,7 +59,7 @@ class BagClassifier(ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - scikit-learn's grammar
         "encoder": [FisherVector, MultiViewSuperVector, BagEncoder, None],
-        "C": [Interval(Real, 0, None, closed="neither")],
+        "C": [POSITIVE],
     }
 
     def __init__(self, encoder: Encoder | None = None, *, C: float = 10.0) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
+from mien._core.constraints import POSITIVE_INTEGER
 from mien.errors import InputError
 from mien.subspace._base import check_n_components
 from mien.subspace._kernel_base import KernelProjection, LinearModel
@@ -18,8 +18,8 @@ from mien.subspace._kernel_solvers import (
     solve_kernel_relevant_components,
     solve_kernel_relevant_components_grid,
 )
-from mien.subspace.null_space import NullSpaceProjection
-from mien.subspace.relevant_components import RelevantComponents
+from mien.subspace._null_space import NullSpaceProjection
+from mien.subspace._relevant_components import RelevantComponents
 
 __all__ = ["KernelNullSpaceProjection", "KernelRelevantComponents"]
 
@@ -98,7 +98,7 @@ class KernelNullSpaceProjection(KernelProjection):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KernelProjection._parameter_constraints,
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [POSITIVE_INTEGER, None],
         "fallback": [StrOptions({"relevant-components"}), None],
     }
 
@@ -198,7 +198,7 @@ class KernelRelevantComponents(KernelProjection):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **KernelProjection._parameter_constraints,
-        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
+        "n_components": [POSITIVE_INTEGER, StrOptions({"auto"}), None],
     }
 
     def __init__(

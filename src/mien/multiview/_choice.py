@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from mien._core.progress import track
 from mien._core.validation import check_choice
 from mien.errors import InputError
-from mien.multiview.mixture_pcca import MixturePCCA
+from mien.multiview._mixture_pcca import MixturePCCA
 
 __all__ = ["MixtureChoice", "choose_mixture"]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,13 +11,19 @@ from joblib import Parallel, delayed
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mien._core.constraints import (
+    AT_LEAST_TWO,
+    NON_NEGATIVE_INTEGER,
+    POSITIVE_FRACTION,
+    POSITIVE_INTEGER,
+)
 from mien._core.linalg import gram_svd
+from mien.committee._fusion import RunningFusion
 from mien.committee._sampling import draw_columns, draw_pictures, member_generators, unique_share
-from mien.committee.fusion import RunningFusion
 from mien.errors import InputError
 
 __all__ = ["Committee"]
@@ -87,17 +93,17 @@ class Committee(ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "member": [HasMethods(["fit", "predict"]), None],
-        "n_members": [Interval(Integral, 1, None, closed="left")],
+        "n_members": [POSITIVE_INTEGER],
         "sampling": [StrOptions({"subspace", "images", "both"})],
         "n_features": [
-            Interval(Integral, 1, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
+            POSITIVE_INTEGER,
+            POSITIVE_FRACTION,
             None,
         ],
-        "n_fixed": [Interval(Integral, 0, None, closed="left")],
+        "n_fixed": [NON_NEGATIVE_INTEGER],
         "n_images": [
-            Interval(Integral, 2, None, closed="left"),
-            Interval(Real, 0, 1, closed="right"),
+            AT_LEAST_TWO,
+            POSITIVE_FRACTION,
             None,
         ],
         "pca": ["boolean"],

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from mien._core.constraints import POSITIVE_FRACTION, POSITIVE_INTEGER
 from mien.errors import InputError
+from mien.multiview._bags import check_bags, encode_bags
 from mien.multiview._mixture import exp_safely
 from mien.multiview._normalise import normalise
-from mien.multiview.bags import check_bags, encode_bags
 
 __all__ = ["FisherVector"]
 
@@ -121,15 +121,15 @@ class FisherVector(TransformerMixin, BaseEstimator):
     """
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 - scikit-learn's grammar
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [POSITIVE_INTEGER],
         "weights": ["boolean"],
         "means": ["boolean"],
         "variances": ["boolean"],
         "intra": ["boolean"],
-        "power": [Interval(Real, 0, 1, closed="right")],
+        "power": [POSITIVE_FRACTION],
         "l2": ["boolean"],
-        "max_descriptors": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "max_descriptors": [POSITIVE_INTEGER],
+        "max_iter": [POSITIVE_INTEGER],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context, clone
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from mien._core.constraints import AT_LEAST_TWO, POSITIVE_FRACTION
 from mien.errors import InputError
+from mien.multiview._bags import check_paired_bags, for_each_stretch
 from mien.multiview._mixture import Posterior, expectation, gate, posterior
+from mien.multiview._mixture_pcca import MixturePCCA
 from mien.multiview._normalise import normalise
-from mien.multiview.bags import check_paired_bags, for_each_stretch
-from mien.multiview.mixture_pcca import MixturePCCA
 
 __all__ = ["MixtureGradients", "MultiViewSuperVector", "mixture_gradients"]
 
@@ -193,9 +194,9 @@ class MultiViewSuperVector(TransformerMixin, BaseEstimator):
         "gradient": ["boolean"],
         "scaling": [StrOptions({"none", "information"})],
         "intra": ["boolean"],
-        "power": [Interval(Real, 0, 1, closed="right")],
+        "power": [POSITIVE_FRACTION],
         "l2": ["boolean"],
-        "max_descriptors": [Interval(Integral, 2, None, closed="left")],
+        "max_descriptors": [AT_LEAST_TWO],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }

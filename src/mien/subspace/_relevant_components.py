@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from scipy import linalg
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 
+from mien._core.constraints import FRACTION, POSITIVE_INTEGER
 from mien._core.linalg import symmetrize, thin_svd
 from mien.errors import InputError
 from mien.subspace._base import (
@@ -20,16 +20,16 @@ from mien.subspace._base import (
     scatter_tolerance,
     statistics_of,
 )
+from mien.subspace._consistency import choose_n_components
 from mien.subspace._contrasts import (
     Contrasts,
     group_contrasts,
     largest_singular_value,
     matrix_rank,
 )
+from mien.subspace._eigenfaces import scatter_directions
 from mien.subspace._randomized import randomized_directions
-from mien.subspace.consistency import choose_n_components
-from mien.subspace.eigenfaces import scatter_directions
-from mien.subspace.statistics import GroupStatistics
+from mien.subspace._statistics import GroupStatistics
 
 __all__ = ["RelevantComponents", "check_whitening_rank", "whiten_residuals", "whiten_scatter"]
 
@@ -172,10 +172,10 @@ class RelevantComponents(GroupProjection):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"}), None],
+        "n_components": [POSITIVE_INTEGER, StrOptions({"auto"}), None],
         "reduction": [StrOptions({"total", "fisher"})],
         "solver": [StrOptions({"auto", "svd", "statistics", "randomized"})],
-        "rtol": [Interval(Real, 0, 1, closed="left")],
+        "rtol": [FRACTION],
         "random_state": ["random_state"],
     }
 

@@ -9,9 +9,9 @@ from sklearn.base import BaseEstimator, TransformerMixin, _fit_context, clone
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
-from mien.multiview.bags import join_views
-from mien.multiview.fisher_vector import FisherVector
-from mien.multiview.super_vector import MultiViewSuperVector
+from mien.multiview._bags import join_views
+from mien.multiview._fisher_vector import FisherVector
+from mien.multiview._super_vector import MultiViewSuperVector
 
 __all__ = ["BagEncoder"]
 

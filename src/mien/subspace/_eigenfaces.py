@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy import linalg
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
+from mien._core.constraints import FRACTION, POSITIVE_INTEGER
 from mien._core.linalg import numerical_rank, thin_svd
 from mien._core.validation import NO_GROUP
 from mien.errors import InputError
@@ -24,7 +24,7 @@ from mien.subspace._base import (
     statistics_of,
 )
 from mien.subspace._randomized import randomized_directions
-from mien.subspace.statistics import GroupStatistics
+from mien.subspace._statistics import GroupStatistics
 
 __all__ = ["Eigenfaces", "principal_directions", "scatter_directions"]
 
@@ -88,9 +88,9 @@ class Eigenfaces(LinearProjection):
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [POSITIVE_INTEGER, None],
         "solver": [StrOptions({"auto", "svd", "statistics", "randomized"})],
-        "rtol": [Interval(Real, 0, 1, closed="left")],
+        "rtol": [FRACTION],
         "random_state": ["random_state"],
     }
 

@@ -1,0 +1,38 @@
+from ._class_dependence import ClassDependenceFeatures
+from ._clustering import ConstrainedClustering
+from ._consistency import choose_n_components, group_consistency
+from ._eigenfaces import Eigenfaces
+from ._fisherfaces import Fisherfaces
+from ._kernel import KernelNullSpaceProjection, KernelRelevantComponents
+from ._neighbours import NearestNeighbourIdentifier
+from ._null_space import NullSpaceLDA, NullSpaceProjection
+from ._relevant_components import RelevantComponents
+from ._statistics import GroupStatistics
+from .groups import (
+    group_bursts,
+    group_folders,
+    group_table,
+    group_tracks,
+    pairs_in_pictures,
+)
+
+__all__ = [
+    "ClassDependenceFeatures",
+    "ConstrainedClustering",
+    "Eigenfaces",
+    "Fisherfaces",
+    "GroupStatistics",
+    "KernelNullSpaceProjection",
+    "KernelRelevantComponents",
+    "NearestNeighbourIdentifier",
+    "NullSpaceLDA",
+    "NullSpaceProjection",
+    "RelevantComponents",
+    "choose_n_components",
+    "group_bursts",
+    "group_consistency",
+    "group_folders",
+    "group_table",
+    "group_tracks",
+    "pairs_in_pictures",
+]
