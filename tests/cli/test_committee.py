@@ -55,11 +55,16 @@ def test_unknown_below_the_threshold_and_a_bad_file(
     rng = np.random.default_rng(0)
     write_image(tmp_path / "noise.png", rng.integers(0, 256, (24, 24)).astype(np.uint8))
     (tmp_path / "text.png").write_text("hello")
-    result = CliRunner().invoke(
-        app, ["identify", str(tmp_path), "--model", str(model), "--threshold", "1"]
-    )
-    assert result.exit_code == 1, "a picture that cannot be read is told by the exit code"
-    assert "noise.png" in result.output.replace("\n", "")
+    arguments = ["identify", str(tmp_path), "--model", str(model), "--threshold", "1"]
+    shown = CliRunner().invoke(app, arguments)
+    assert shown.exit_code == 1, "a picture that cannot be read is told by the exit code"
+    told = CliRunner().invoke(app, [*arguments, "--json"])
+    assert told.exit_code == 1
+    noise, text = json.loads(told.stdout)
+    assert Path(noise["picture"]).name == "noise.png"
+    assert noise["person"] == "unknown"
+    assert Path(text["picture"]).name == "text.png"
+    assert "error" in text
 
 
 def test_json_of_training(folder: Path, tmp_path: Path) -> None:

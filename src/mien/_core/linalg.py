@@ -12,6 +12,7 @@ from mien.errors import InputError
 __all__ = [
     "SimultaneousDiagonalisation",
     "ThinSVD",
+    "fix_signs",
     "gram_svd",
     "null_space",
     "numerical_rank",
@@ -75,7 +76,7 @@ def thin_svd(X: np.ndarray, rtol: float = 1e-9) -> ThinSVD:
     except linalg.LinAlgError:
         U, s, Vt = linalg.svd(X, full_matrices=False, check_finite=False, lapack_driver="gesvd")
     rank = numerical_rank(s, rtol)
-    return ThinSVD(*_fix_signs(U[:, :rank], s[:rank], Vt[:rank]))
+    return ThinSVD(*_fix_svd_signs(U[:, :rank], s[:rank], Vt[:rank]))
 
 
 def gram_svd(X: np.ndarray, rtol: float = 1e-6) -> ThinSVD:
@@ -106,18 +107,31 @@ def gram_svd(X: np.ndarray, rtol: float = 1e-6) -> ThinSVD:
         U, Vt = vectors, (vectors.T @ X) / s[:, None]
     else:
         U, Vt = (X @ vectors) / s, np.ascontiguousarray(vectors.T)
-    return ThinSVD(*_fix_signs(U, s, Vt))
+    return ThinSVD(*_fix_svd_signs(U, s, Vt))
 
 
-def _fix_signs(
+def _fix_svd_signs(
     U: np.ndarray, s: np.ndarray, Vt: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Make the largest entry of every right vector positive, as scikit-learn's PCA does."""
-    if s.size == 0:
-        return U, s, Vt
-    largest = np.argmax(np.abs(Vt), axis=1)
-    signs = np.where(Vt[np.arange(s.size), largest] < 0, -1, 1).astype(Vt.dtype)
+    signs = _row_signs(Vt)
     return U * signs, s, Vt * signs[:, None]
+
+
+def _row_signs(rows: np.ndarray) -> np.ndarray:
+    """Sign (k,) of the entry of largest magnitude in each row (k, d)."""
+    if rows.size == 0:
+        return np.ones(len(rows), dtype=rows.dtype)
+    largest = np.argmax(np.abs(rows), axis=1)
+    return np.where(rows[np.arange(len(rows)), largest] < 0, -1, 1).astype(rows.dtype)
+
+
+def fix_signs(directions: np.ndarray) -> np.ndarray:
+    """Rows (k, d) with their largest entry positive: an eigenvector's sign is its library's whim.
+
+    Without a convention, the same data give mirrored directions on another processor.
+    """
+    return directions * _row_signs(directions)[:, None]
 
 
 def null_space(X: np.ndarray, rtol: float = 1e-9) -> np.ndarray:

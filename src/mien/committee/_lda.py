@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mien._core.linalg import simultaneous_diagonalisation
+from mien._core.linalg import fix_signs, simultaneous_diagonalisation
 from mien.errors import InputError
 
 __all__ = ["check_some_variation", "discriminants", "group_means", "posteriors"]
@@ -74,7 +74,8 @@ def discriminants(
     scale = np.sqrt(np.where(variances > 0, variances, 1))
     units = np.outer(scale, scale)
     V = simultaneous_diagonalisation(within / units, between / units).V[:, :n_discriminants]
-    return np.pad(V / scale[:, None], ((0, 0), (0, n_discriminants - V.shape[1])))
+    V = fix_signs((V / scale[:, None]).T).T
+    return np.pad(V, ((0, 0), (0, n_discriminants - V.shape[1])))
 
 
 def posteriors(Z: np.ndarray, means: np.ndarray, log_prior: np.ndarray, scale: float) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import eigsh
 
+from mien._core.linalg import fix_signs, numerical_rank
 from mien.reconstruction._completer import (
     Completer,
     Completion,
@@ -40,11 +41,14 @@ class PCACompleter(Completer):
         moments = Moments.of(stream)
         d = len(moments.mean)
         k = min(self.n_components, d)
-        vectors = linalg.eigh(
+        values, vectors = linalg.eigh(
             moments.covariance, subset_by_index=[d - k, d - 1], check_finite=False
-        )[1]
+        )
+        # Beyond the numerical rank a direction is rounding, and another on every processor.
+        rank = max(1, numerical_rank(np.maximum(values, 0), 1e-10))
+        directions = fix_signs(vectors[:, ::-1][:, :rank].T)
         self.mean = moments.mean.astype(np.float32)
-        self.components = np.ascontiguousarray(vectors[:, ::-1].T, dtype=np.float32)
+        self.components = np.ascontiguousarray(directions, dtype=np.float32)
         return self
 
     def complete(self, seen: np.ndarray, view: np.ndarray) -> Completion:

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
 from mien._core.constraints import FRACTION, POSITIVE_INTEGER
-from mien._core.linalg import numerical_rank, thin_svd
+from mien._core.linalg import fix_signs, numerical_rank, thin_svd
 from mien._core.validation import NO_GROUP
 from mien.errors import InputError
 from mien.subspace._base import (
@@ -52,7 +52,7 @@ def scatter_directions(
     values, vectors = values[::-1], vectors[:, ::-1]
     unit = max(largest, float(values[0]), 0.0)
     rank = int(np.count_nonzero(values > scatter_tolerance(rtol, len(scatter)) * unit))
-    return vectors[:, :rank].T, np.sqrt(values[:rank])
+    return fix_signs(vectors[:, :rank].T), np.sqrt(values[:rank])
 
 
 class Eigenfaces(LinearProjection):

@@ -9,7 +9,7 @@ from sklearn.base import _fit_context
 from sklearn.utils.validation import validate_data
 
 from mien._core.constraints import FRACTION, POSITIVE_INTEGER
-from mien._core.linalg import simultaneous_diagonalisation, thin_svd
+from mien._core.linalg import fix_signs, simultaneous_diagonalisation, thin_svd
 from mien._core.validation import check_labels
 from mien.errors import InputError
 from mien.subspace._base import (
@@ -138,5 +138,5 @@ class Fisherfaces(GroupProjection):
         V, ratios = simultaneous_diagonalisation(within, between)
         most = min(len(self.classes_) - 1, len(ratios))
         k = check_n_components(self.n_components, most, "the classes and n_pca allow")
-        self.components_ = np.sqrt(n) * V[:, :k].T @ basis
+        self.components_ = fix_signs(np.sqrt(n) * V[:, :k].T @ basis)
         self.ratios_ = ratios[:k]
