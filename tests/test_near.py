@@ -8,10 +8,11 @@ from tests.near import assert_near, relative_difference
 
 def test_the_largest_difference_against_the_largest_entry():
     expected = np.array([1000.0, 1e-9, -3.0])
-    assert relative_difference(expected + [0, 1e-4, 0], expected) == pytest.approx(1e-7)
-    assert_near(expected + [0, 1e-4, 0], expected, digits=6.9)
+    other = expected + np.array([0, 1e-4, 0])
+    assert relative_difference(other, expected) == pytest.approx(1e-7)
+    assert_near(other, expected, digits=6.9)
     with pytest.raises(AssertionError, match=r"7\.0 digits agree, 7\.1 are asked for"):
-        assert_near(expected + [0, 1e-4, 0], expected, digits=7.1)
+        assert_near(other, expected, digits=7.1)
 
 
 def test_a_sign_a_factor_and_a_missing_row_are_seen():

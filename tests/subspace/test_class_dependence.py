@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import rbf_kernel
-from tests.subspace.problems import make_problem
 
 import mien
 from mien.errors import InputError
 from mien.subspace import ClassDependenceFeatures
+from tests.subspace.problems import make_problem
 
 
 def test_filters_answer_one_and_zero_on_training_samples() -> None:

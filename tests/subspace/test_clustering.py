@@ -8,10 +8,10 @@ from scipy.cluster.hierarchy import fcluster, linkage
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 from sklearn.metrics.pairwise import euclidean_distances
-from tests.subspace.problems import make_problem
 
 from mien.errors import InputError
 from mien.subspace import ConstrainedClustering
+from tests.subspace.problems import make_problem
 
 
 def naive_clusters(

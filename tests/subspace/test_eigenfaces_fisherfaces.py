@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy import linalg
 from sklearn.decomposition import PCA
-from tests.subspace.problems import make_problem, naive_scatters, subspace_gap
 
 import mien
 from mien.errors import InputError
 from mien.subspace import Eigenfaces, Fisherfaces, GroupStatistics
+from tests.subspace.problems import make_problem, naive_scatters, subspace_gap
 
 
 @pytest.mark.parametrize("solver", ["svd", "statistics", "randomized"])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import euclidean_distances, polynomial_kernel, rbf_kernel
-from tests.subspace.problems import make_problem
 
 import mien
 from mien.errors import InputError, PerformanceWarning
@@ -16,6 +15,7 @@ from mien.subspace import (
     RelevantComponents,
 )
 from mien.subspace._kernel_solvers import solve_kernel_null_space
+from tests.subspace.problems import make_problem
 
 
 def _distances(model, X: np.ndarray, groups: np.ndarray, probe: np.ndarray) -> np.ndarray:

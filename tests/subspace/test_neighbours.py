@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.neighbors import KNeighborsClassifier
-from tests.subspace.problems import make_problem
 
 import mien
 from mien.errors import InputError
 from mien.subspace import NearestNeighbourIdentifier
+from tests.subspace.problems import make_problem
 
 
 def test_one_neighbour_equals_scikit_learn() -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from sklearn.metrics.pairwise import euclidean_distances
-from tests.subspace.problems import make_problem, naive_null_space, naive_scatters, subspace_gap
 
 import mien
 from mien.errors import InputError
 from mien.subspace import GroupStatistics, NullSpaceLDA, NullSpaceProjection, RelevantComponents
+from tests.subspace.problems import make_problem, naive_null_space, naive_scatters, subspace_gap
 
 # Residuals fill this space: nothing is left.
 FULL = (10, 4, 24, None, 2)

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import linalg
-from tests.subspace.problems import make_problem, naive_scatters
 
 import mien
 from mien.errors import InputError
 from mien.subspace import RelevantComponents
+from tests.subspace.problems import make_problem, naive_scatters
 
 
 def _metric(model: RelevantComponents) -> np.ndarray:

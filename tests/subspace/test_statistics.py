@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.subspace.problems import make_problem, naive_scatters
 
 import mien
 from mien.errors import InputError
 from mien.subspace import GroupStatistics, RelevantComponents
+from tests.subspace.problems import make_problem, naive_scatters
 
 
 @pytest.mark.parametrize("alone", [0, 6])
