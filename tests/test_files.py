@@ -186,7 +186,7 @@ def test_describe_says_what_is_in_the_file(tmp_path: Path) -> None:
     path = mien.save(FITTED[0], tmp_path / "m")
     described = describe(path)
     assert described["class"] == "sklearn.StandardScaler"
-    assert described["format"] == 1
+    assert described["format"] == 2
     assert described["bytes"] == path.stat().st_size
     assert set(described["versions"]) == {"mien", "numpy", "scikit-learn"}
 
@@ -357,7 +357,7 @@ def test_a_file_cannot_replace_methods_or_ask_for_unknown_classes(tmp_path: Path
 def test_formats_and_versions(tmp_path: Path) -> None:
     path = tmp_path / "f"
     tree = Encoder().encode(StandardScaler(), "model")
-    for number, said in [(2, "reads up to 1"), (0, "whole numbers"), ("1", "whole numbers")]:
+    for number, said in [(3, "reads up to 2"), (0, "whole numbers"), ("1", "whole numbers")]:
         _forge(path, {}, {"format": number, "object": tree})
         with pytest.raises(ModelFormatError, match=said):
             mien.load(path)
@@ -365,7 +365,7 @@ def test_formats_and_versions(tmp_path: Path) -> None:
     with pytest.warns(MienWarning, match=r"scikit-learn 0\.1"):
         mien.load(path)
     del tree["params"]["copy"]
-    _forge(path, {}, {"format": 1, "object": tree, "versions": {}})
+    _forge(path, {}, {"format": 2, "object": tree, "versions": {}})
     with pytest.warns(MienWarning) as warned:
         mien.load(path)
     assert "their defaults are used" in str(warned[0].message)

@@ -18,13 +18,11 @@ from typing import Any
 from mien._core.atomic import atomic_path
 from mien.errors import InputError, MienWarning, ModelDamagedError, ModelFormatError
 from mien.files._container import Header, check_digest, read_arrays, read_header, write
-from mien.files._decode import Decoder
+from mien.files._decode import FORMAT, Decoder
 from mien.files._encode import Encoder
 from mien.files.registry import REGISTRY
 
 __all__ = ["FORMAT", "REGISTRY", "describe", "load", "load_bytes", "save", "save_bytes"]
-
-FORMAT = 1
 
 
 def save(model: Any, path: str | Path) -> Path:
@@ -95,7 +93,7 @@ def load(path: str | Path, *, max_bytes: int = 16 * 2**30) -> Any:
     source = Path(path)
     header = read_header(source, max_bytes)
     document = _read_document(source, header)
-    decoder = Decoder(source, read_arrays(source, header))
+    decoder = Decoder(source, read_arrays(source, header), document["format"])
     try:
         model = decoder.decode(document["object"], 0)
     except ModelDamagedError:

@@ -12,9 +12,13 @@ import numpy as np
 
 from mien.errors import MienWarning, ModelDamagedError, ModelFormatError
 from mien.files._container import whole
+from mien.files._renames import rename
 from mien.files.registry import REGISTRY, find_class
 
-__all__ = ["Decoder"]
+__all__ = ["FORMAT", "Decoder"]
+
+#: The format that is written; files of all earlier ones are read.
+FORMAT = 2
 
 _DEPTH_LIMIT = 64
 _LABEL_LIMIT = 64 * 2**20
@@ -24,8 +28,11 @@ _BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
 class Decoder:
     """Builds the model from its tree; every array must be used, and used once."""
 
-    def __init__(self, path: Path, arrays: dict[str, np.ndarray]) -> None:
+    def __init__(
+        self, path: Path, arrays: dict[str, np.ndarray], format_number: int = FORMAT
+    ) -> None:
         self.path = path
+        self.format_number = format_number
         self.foreign = False
         self._arrays = arrays
 
@@ -114,26 +121,36 @@ class Decoder:
         return matrix
 
     def _decode_statistics(self, node: dict[str, Any], depth: int) -> Any:
-        cls: Any = self._class(node["class"])
-        return cls.from_arrays({n: self.decode(v, depth) for n, v in node["state"].items()})
+        return self._build(node["class"], {}, node["state"], depth)
 
     def _decode_estimator(self, node: dict[str, Any], depth: int) -> Any:
-        cls = self._class(node["class"])
-        params = {n: self.decode(v, depth) for n, v in node["params"].items()}
-        known = set(cls._get_param_names())  # type: ignore[attr-defined]
+        return self._build(node["class"], node["params"], node["state"], depth)
+
+    def _build(self, old: Any, params: Any, state: Any, depth: int) -> Any:
+        """An object of the class that ``old`` names in the file, whatever its name is today."""
+        if not isinstance(old, str):
+            raise ModelDamagedError(f"{self.path}: a class is named {old!r}")
+        params = {str(n): self.decode(v, depth) for n, v in params.items()}
+        state = {str(n): self.decode(v, depth) for n, v in state.items()}
+        name, params, state = rename(self.format_number, FORMAT, old, params, state)
+        cls: Any = self._class(name)
+        if hasattr(cls, "from_arrays"):
+            return cls.from_arrays(state)
+        known = set(cls._get_param_names())
         if set(params) != known:
             missing, extra = sorted(known - set(params)), sorted(set(params) - known)
             if extra:
-                raise ModelDamagedError(f"{self.path}: {node['class']} has no parameter {extra}")
-            warnings.warn(
-                f"{self.path} was written before {node['class']} had the parameters {missing}: "
-                "their defaults are used",
-                MienWarning,
-                stacklevel=2,
-            )
+                raise ModelDamagedError(f"{self.path}: {name} has no parameter {extra}")
+            if self.format_number == FORMAT:
+                warnings.warn(
+                    f"{self.path} was written before {name} had the parameters {missing}: "
+                    "their defaults are used",
+                    MienWarning,
+                    stacklevel=2,
+                )
         model = cls(**params)
-        for name, value in self._state(cls, node["state"]):
-            setattr(model, name, self.decode(value, depth))
+        for attribute, value in self._state(cls, state):
+            setattr(model, attribute, value)
         check = getattr(model, "_check_loaded", None)
         if check is not None:
             check()

@@ -1,0 +1,72 @@
+"""What older formats called by another name: classes, parameters and fitted attributes.
+
+One table per format number. A file of format 1 is read with the table of format 1, then with that
+of format 2, and so on up to today's: each table says how to get from its format to the next.
+
+To rename a registered class, a parameter or a fitted attribute, change :data:`REGISTRY` and the
+class, and add one line here, in the table of the newest *released or golden* format:
+
+- another class name:       ``"mien.Old": Renamed("mien.New")``
+- another parameter name:   ``"mien.Class": Renamed("mien.Class", params={"n_folds": "n_splits"})``
+- a fitted attribute:       ``"mien.Class": Renamed("mien.Class", state={"ratios_": "new_name_"})``
+- what is no longer there:  map it to None, and it is dropped
+- anything more:            ``convert=function``, which takes and gives ``(params, state)`` after
+  the renaming. Both are dicts of decoded values; objects inside were converted already. A class
+  without parameters in the file (one with ``to_arrays``) has all its values in ``state``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = ["RENAMES", "Renamed", "rename"]
+
+Values = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Renamed:
+    """How one class of an older format is read today.
+
+    Parameters
+    ----------
+    name : str
+        Its registered name in the next format.
+    params, state : mapping of str to str or None
+        Old name -> new name, of parameters and of fitted attributes; None drops the value.
+    convert : callable or None
+        ``convert(params, state) -> (params, state)``, for what renaming alone cannot do.
+    """
+
+    name: str
+    params: Mapping[str, str | None] = field(default_factory=dict)
+    state: Mapping[str, str | None] = field(default_factory=dict)
+    convert: Callable[[Values, Values], tuple[Values, Values]] | None = None
+
+
+#: Format number -> registered name in that format -> how to read it today.
+RENAMES: dict[int, dict[str, Renamed]] = {
+    1: {},
+}
+
+
+def rename(
+    format_number: int, newest: int, name: str, params: Values, state: Values
+) -> tuple[str, Values, Values]:
+    """Take one class of a file from its format to the newest: its name, parameters and state."""
+    for number in range(format_number, newest):
+        change = RENAMES.get(number, {}).get(name)
+        if change is None:
+            continue
+        name = change.name
+        params, state = _map_keys(params, change.params), _map_keys(state, change.state)
+        if change.convert is not None:
+            params, state = change.convert(params, state)
+    return name, params, state
+
+
+def _map_keys(values: Values, names: Mapping[str, str | None]) -> Values:
+    pairs = ((names.get(key, key), value) for key, value in values.items())
+    return {key: value for key, value in pairs if key is not None}
