@@ -89,9 +89,7 @@ CALLS: dict[str, Callable[[Any, Arrays], Arrays]] = {
     "FaceHallucinator-ridge": _complete,
     "FaceVerifier": _face_verifier,
     "FaceVerifier-transfer": _face_verifier,
-    "Fastfood": lambda m, g: (
-        _transform(m, g) | {"back": m.inverse_transform(m.transform(g["X"]))}
-    ),
+    "Fastfood": lambda m, g: _transform(m, g) | {"back": m.inverse_transform(m.transform(g["X"]))},
     "FisherVector": lambda m, g: {"transform": m.transform(list(g["bags"]))},
     "Fisherfaces": _transform,
     "GridLBP": _pictures,

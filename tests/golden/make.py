@@ -79,7 +79,10 @@ def make_models() -> dict[str, tuple[Any, dict[str, Any]]]:
     for cls in (subspace.KernelNullSpaceProjection, subspace.KernelRelevantComponents):
         models[cls.__name__] = cls(3, sigma="median").fit(X, people), probe
     models["ClassDependenceFeatures"] = subspace.ClassDependenceFeatures().fit(X, names), probe
-    models["NearestNeighbourIdentifier"] = subspace.NearestNeighbourIdentifier().fit(X, names), probe
+    models["NearestNeighbourIdentifier"] = (
+        subspace.NearestNeighbourIdentifier().fit(X, names),
+        probe,
+    )
     models["ConstrainedClustering"] = subspace.ConstrainedClustering(4).fit(X), {}
     models["GroupStatistics"] = subspace.GroupStatistics(10).update(X, people), {}
 
@@ -102,16 +105,24 @@ def make_models() -> dict[str, tuple[Any, dict[str, Any]]]:
     models["FaceVerifier-transfer"] = FaceVerifier(moved, "dlib", card), scored
     scores = np.r_[rng.normal(2, 1, 60), rng.normal(0, 1, 200)].round(3)
     same = np.r_[np.ones(60, bool), np.zeros(200, bool)]
-    models["LogisticCalibration"] = LogisticCalibration().fit(scores, same), {"scores": scores[::20]}
+    models["LogisticCalibration"] = (
+        LogisticCalibration().fit(scores, same),
+        {"scores": scores[::20]},
+    )
 
-    models["Committee"] = Committee(LinearSVC(), 3, n_features=5, random_state=0).fit(X, names), probe
+    models["Committee"] = (
+        Committee(LinearSVC(), 3, n_features=5, random_state=0).fit(X, names),
+        probe,
+    )
     models["RandomSamplingLDA"] = RandomSamplingLDA(3, random_state=0).fit(X, names), probe
 
     models["Fastfood"] = Fastfood(3, sigma="invertible", random_state=0).fit(X), probe
     models["RandomKitchenSinks"] = RandomKitchenSinks(2, sigma=2.0, random_state=0).fit(X), probe
     models["KSVD"] = KSVD(12, n_nonzero=2, max_iter=3, random_state=0).fit(X), probe
     models["WeightedKSVD"] = (
-        WeightedKSVD(12, beta=4.0, n_nonzero=2, max_iter=3, random_state=0).fit(X, mask=np.arange(10) < 5),
+        WeightedKSVD(12, beta=4.0, n_nonzero=2, max_iter=3, random_state=0).fit(
+            X, mask=np.arange(10) < 5
+        ),
         probe,
     )
 
@@ -120,7 +131,10 @@ def make_models() -> dict[str, tuple[Any, dict[str, Any]]]:
     odd = ["odd" if i % 2 else "even" for i in range(8)]
     fisher = FisherVector(2, random_state=0)
     models["FisherVector"] = fisher.fit(bags), {"bags": bags[:2]}
-    models["BagClassifier"] = BagClassifier(FisherVector(2, random_state=0)).fit(bags, odd), {"bags": bags[:3]}
+    models["BagClassifier"] = (
+        BagClassifier(FisherVector(2, random_state=0)).fit(bags, odd),
+        {"bags": bags[:3]},
+    )
     mixture = MixturePCCA(2, 1, tol=0.01, random_state=0)
     models["MixturePCCA"] = mixture.fit(np.vstack(bags), np.vstack(second)), {"X": bags[0][:6]}
     models["MultiViewSuperVector"] = (
@@ -129,9 +143,14 @@ def make_models() -> dict[str, tuple[Any, dict[str, Any]]]:
     )
 
     pictures = rng.random((6, 24, 24)).round(3)
-    models["PairedDescriptors"] = PairedDescriptors(n_components=4, random_state=0).fit(pictures), {"pictures": pictures[:1]}
+    models["PairedDescriptors"] = (
+        PairedDescriptors(n_components=4, random_state=0).fit(pictures),
+        {"pictures": pictures[:1]},
+    )
     models["BagEncoder"] = (
-        BagEncoder(PairedDescriptors(n_components=4, random_state=0), FisherVector(2, random_state=0)).fit(pictures),
+        BagEncoder(
+            PairedDescriptors(n_components=4, random_state=0), FisherVector(2, random_state=0)
+        ).fit(pictures),
         {"pictures": pictures[:1]},
     )
     models["GridLBP"] = GridLBP((1.0,), (2,)).fit(pictures), {"X": pictures[:1]}
@@ -143,11 +162,31 @@ def make_models() -> dict[str, tuple[Any, dict[str, Any]]]:
     models["PixelFeatures"] = PixelFeatures().fit(pictures), {"X": pictures[:1]}
 
     faces = make_faces(12, 3, size=16, random_state=0).images
-    options = {"n_components": 6, "n_atoms": 12, "n_nonzero": 2, "max_iter": 2, "expansion": 1, "random_state": 0}
+    options = {
+        "n_components": 6,
+        "n_atoms": 12,
+        "n_nonzero": 2,
+        "max_iter": 2,
+        "expansion": 1,
+        "random_state": 0,
+    }
     shown = np.asarray(faces[:2], dtype=float).round(3)
-    for method in ("ridge", "low-rank", "pca", "ksvd", "dw-ksvd", "fastfood", "feature-ridge", "blend"):
-        every = 2 if method in ("ridge", "feature-ridge", "blend") else 1  # of few pixels: large models
-        fitted = FaceHallucinator(method, **options).fit(faces[:, ::every, ::every], mask="periocular")
+    for method in (
+        "ridge",
+        "low-rank",
+        "pca",
+        "ksvd",
+        "dw-ksvd",
+        "fastfood",
+        "feature-ridge",
+        "blend",
+    ):
+        every = (
+            2 if method in ("ridge", "feature-ridge", "blend") else 1
+        )  # of few pixels: large models
+        fitted = FaceHallucinator(method, **options).fit(
+            faces[:, ::every, ::every], mask="periocular"
+        )
         models[f"FaceHallucinator-{method}"] = fitted, {"faces": shown[:, ::every, ::every]}
     more = make_faces(40, 3, size=16, random_state=0).images
     fitted = FaceHallucinator("mixture-pcca", **options).fit(more, mask="periocular")
@@ -163,7 +202,10 @@ def make_models() -> dict[str, tuple[Any, dict[str, Any]]]:
     models["sklearn-Normalizer"] = Normalizer().fit(X), probe
     models["sklearn-OneVsRestClassifier"] = OneVsRestClassifier(LinearSVC()).fit(X, names), probe
     models["sklearn-PCA"] = PCA(3, random_state=0).fit(X), probe
-    models["sklearn-Pipeline"] = make_pipeline(StandardScaler(), PCA(0.9), LinearDiscriminantAnalysis()).fit(X, names), probe
+    models["sklearn-Pipeline"] = (
+        make_pipeline(StandardScaler(), PCA(0.9), LinearDiscriminantAnalysis()).fit(X, names),
+        probe,
+    )
     models["sklearn-SVC"] = SVC().fit(X, names), probe
     models["sklearn-StandardScaler"] = StandardScaler().fit(X), probe
     return models
