@@ -5,7 +5,6 @@ format number write a new one (see "When the format changes" on the page of mode
 ``python tests/golden/make.py tests/golden/format1``.
 """
 
-# ruff: noqa: E501
 # mypy: ignore-errors
 
 from __future__ import annotations
@@ -285,7 +284,6 @@ def main(folder: Path) -> None:
             "inputs": {key: _plain(value) for key, value in given.items()},
             "outputs": {key: _plain(value) for key, value in made.items()},
         }
-        print(name, path.stat().st_size)
     (folder / "expected.json").write_text(json.dumps(expected, separators=(",", ":")))
     galleries = make_galleries(folder, models["OpenSetVerifier"][0])
     (folder / "galleries.json").write_text(json.dumps(galleries, separators=(",", ":")))
