@@ -116,7 +116,7 @@ def _best(call: Callable[[], float], repeats: int = 2) -> float:
 
 
 def _throughput(job: str, engine: str, paths: list[Path]) -> Iterator[Row]:
-    from mien.faces import read_image
+    from mien.media import read_image
 
     images = [read_image(path, colour=True) for path in paths]
     # dlib's network holds the interpreter's lock, so its floor for two cores is half of one.

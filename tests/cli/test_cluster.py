@@ -14,7 +14,7 @@ from mien.cli._app import app
 from mien.datasets import make_faces
 from mien.errors import MienError
 from mien.evaluation import pairwise_purity_accuracy
-from mien.faces import write_image
+from mien.media import write_image
 
 N_PEOPLE, N_EACH = 5, 6
 

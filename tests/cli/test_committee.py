@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from mien.cli._app import app
 from mien.datasets import make_faces
-from mien.faces import write_image
+from mien.media import write_image
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from mien.cli._app import app
 from mien.datasets import make_faces
 from mien.errors import InputError
-from mien.faces import read_image, write_image
+from mien.media import read_image, write_image
 
 RUN = CliRunner()
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from mien.cli._app import app
 from mien.errors import ImageError, MissingDataError
-from mien.faces import read_image, write_image
+from mien.media import read_image, write_image
 
 
 def _run(*arguments: str) -> Result:

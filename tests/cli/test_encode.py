@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from mien.cli._app import app
 from mien.errors import DataError, InputError, MissingDataError
-from mien.faces import write_image
+from mien.media import write_image
 
 SMALL = ["--components", "2", "--latent", "1", "--reduced", "4", "--side", "32"]
 

@@ -10,7 +10,7 @@ import pytest
 from mien._core.progress import listening
 from mien.datasets import load_faces, load_folder
 from mien.errors import DataError, ImageError, InputError, MissingDataError
-from mien.faces import write_image
+from mien.media import write_image
 
 
 def _picture(path: Path, value: int = 100, shape: tuple[int, ...] = (12, 10)) -> None:
@@ -120,7 +120,7 @@ def test_skipped_pictures_do_not_count_for_min_pictures(album: Path) -> None:
 def test_folders_that_are_none(tmp_path: Path, album: Path) -> None:
     with pytest.raises(MissingDataError, match="nowhere' is not there"):
         load_folder(tmp_path / "nowhere")
-    with pytest.raises(DataError, match=r"0\.png' is no folder"):
+    with pytest.raises(DataError, match=r"0\.png' is not a folder"):
         load_folder(album / "ann" / "0.png")
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match="empty' is empty"):

@@ -8,13 +8,7 @@ import numpy as np
 import pytest
 
 from mien.errors import InputError
-from mien.evaluation import (
-    best_threshold,
-    fold_accuracy,
-    fold_roc,
-    roc,
-    verification_rate,
-)
+from mien.evaluation import best_threshold, fold_accuracy, fold_roc, roc, verification_rate
 
 
 def read_roc(path: Path) -> tuple[np.ndarray, np.ndarray]:

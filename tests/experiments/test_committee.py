@@ -14,7 +14,7 @@ from mien.experiments import _committee_study as study
 from mien.experiments.committee import identify_pictures, list_pictures, train_on_folder
 from mien.experiments.demo import DemoData
 from mien.experiments.demo._committee import show_committee
-from mien.faces import write_image
+from mien.media import write_image
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_identify_refuses_what_it_cannot_use(folder: Path) -> None:
 
 
 def test_demo_section(faces: FaceSet) -> None:
-    from mien.evaluation.report import Report
+    from mien.reports import Report
 
     report, data = Report("demo"), DemoData(faces, make_faces(4, 3, 24, random_state=1))
     show_committee(data, report)

@@ -7,9 +7,9 @@ import pytest
 
 from mien.datasets import FaceSet
 from mien.errors import MissingDependencyError, NotEnoughDataError
-from mien.evaluation.report import Report
 from mien.experiments import demo
 from mien.experiments.demo import DemoData, _data
+from mien.reports import Report
 
 
 @pytest.fixture

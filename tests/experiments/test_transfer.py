@@ -11,10 +11,10 @@ from typer.testing import CliRunner
 
 from mien.cli._app import app
 from mien.datasets import make_faces
-from mien.evaluation.report import Report
 from mien.experiments import transfer
 from mien.experiments._transfer_data import Domain, load_domain
 from mien.experiments._transfer_runs import METHODS, run_domain
+from mien.reports import Report
 
 
 def domain():

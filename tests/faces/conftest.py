@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import skimage.data
 
-from mien.faces import Face, FaceEngine, load_engine, write_image
+from mien.faces import Face, FaceEngine, load_engine
+from mien.media import write_image
 
 
 @pytest.fixture(scope="session")

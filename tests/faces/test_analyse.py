@@ -16,9 +16,10 @@ from PIL import Image
 
 from mien._core.progress import listening
 from mien.errors import DataError, InputError, MissingDataError
-from mien.faces import FaceEngine, PictureResult, analyse_pictures, find_pictures
+from mien.faces import FaceEngine, PictureResult, analyse_pictures
 from mien.faces import analyse as analyse_module
 from mien.faces._worker import ProcessWorker
+from mien.media import find_pictures
 
 
 def _same(first: PictureResult, second: PictureResult) -> bool:

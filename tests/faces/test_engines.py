@@ -221,7 +221,7 @@ def test_vectors_agree_with_those_of_the_whole_network(sface: FaceEngine, data_h
         (n, int(k)): i for i, (n, k) in enumerate(zip(index["names"], index["number"], strict=True))
     }
     cosines = []
-    from mien.faces import read_image
+    from mien.media import read_image
 
     for path in sorted((home / "sample_originals").glob("*/*.jpg"))[:24:2]:
         name, number = path.stem.rsplit("_", 1)

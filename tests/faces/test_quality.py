@@ -90,7 +90,8 @@ def test_a_painted_mask_is_seen(astronaut, sface, colour: tuple[int, int, int]) 
 
 def test_covered_maps_on_painted_people(data_home: Path) -> None:
     """Rates on other people are in docs/faces.md; here twelve crops of five people at most."""
-    from mien.faces import load_engine, read_image
+    from mien.faces import load_engine
+    from mien.media import read_image
 
     engine, rs = load_engine("sface"), np.random.RandomState(0)
     right, clean_marked = [], []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mien.datasets import make_faces
-from mien.faces import write_image
+from mien.media import write_image
 
 PEOPLE = ("Ann", "Bob", "Cleo", "Dan", "Eve", "Fay")
 

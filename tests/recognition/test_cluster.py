@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 from mien.cli._app import app
 from mien.errors import DataError, InputError, MienError
 from mien.evaluation import b_cubed, pairwise_purity_accuracy
-from mien.faces import Face, FoundFace, PictureResult, write_image
-from mien.faces.times import PictureTime, picture_time
+from mien.faces import Face, FoundFace, PictureResult
+from mien.media import PictureTime, picture_time, write_image
 from mien.recognition import _cluster_groups as grouping
 from mien.recognition._cluster import ClusteredFace, PeopleFound, cluster
 from mien.recognition._cluster_linkage import link_faces, own_ratios

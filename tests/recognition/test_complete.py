@@ -11,8 +11,9 @@ from typer.testing import CliRunner
 
 from mien.cli._app import app
 from mien.errors import DataError, InputError
-from mien.faces import Face, align_face, load_engine, read_image, write_image
+from mien.faces import Face, align_face, load_engine
 from mien.faces.align import TEMPLATE
+from mien.media import read_image, write_image
 from mien.recognition import complete, frame_face, load_completion
 from mien.recognition._complete import paste_face
 from mien.reconstruction import FaceHallucinator, restore_colour

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from mien.cli._app import app
 from mien.errors import DataError, ImageError, InputError
-from mien.faces import read_image, write_image
 from mien.gallery import Gallery
+from mien.media import read_image, write_image
 from mien.recognition import enrol, identify, verify
 
 

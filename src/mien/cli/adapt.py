@@ -104,7 +104,7 @@ def _adapt_vectors(
 
 
 def _show(result: Adaptation, out: Path | None, gallery: Path | None) -> None:
-    from mien.evaluation.report import Report
+    from mien.reports import Report
 
     console.print(
         f"{result.pictures:,} pictures of {result.people:,} people; the source weighs "

@@ -155,7 +155,7 @@ def show(
     from rich.text import Text
 
     from mien.datasets.catalogue import KNOWN_SETS, load_faces
-    from mien.faces.images import contact_sheet, write_image
+    from mien.media import contact_sheet, write_image
 
     if size is None and name not in KNOWN_SETS:
         size = 96  # a folder of somebody's pictures hardly ever has one size

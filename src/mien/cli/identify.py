@@ -87,7 +87,7 @@ def identify(
 
 
 def _draw(result: IdentifiedPicture, folder: Path, number: int) -> None:
-    from mien.faces import write_image
+    from mien.media import write_image
 
     folder.mkdir(parents=True, exist_ok=True)
     write_image(folder / f"{number:04d}_{result.path.stem}.png", result.draw())

@@ -45,8 +45,8 @@ def verify(
 
     The exit code is 0 whatever the answer, and 2 where there is none (no face, no such file).
     """
-    from mien.faces import write_image
     from mien.files import load
+    from mien.media import write_image
     from mien.recognition import FaceVerifier, load_source
     from mien.recognition import verify as verify_pictures
 

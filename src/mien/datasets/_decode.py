@@ -15,7 +15,7 @@ import numpy as np
 from mien._core.progress import report
 from mien._core.validation import check_choice
 from mien.errors import DataError, ImageError, MienError
-from mien.faces.images import Decoded, decode, open_picture
+from mien.media import DecodedImage, decode_file, open_picture
 
 __all__ = ["ON_ERROR", "DecodedPictures", "decode_all", "decode_path", "join_failures"]
 
@@ -39,14 +39,14 @@ def join_failures(what: str, failures: Sequence[str]) -> str:
     return f"{what}: {'; '.join(failures[:_NAMED])}{f'; and {more:,} more' if more > 0 else ''}"
 
 
-def decode_path(path: Path, **options: Any) -> Decoded:
+def decode_path(path: Path, **options: Any) -> DecodedImage:
     """Decode one file."""
     with open_picture(path) as file:
-        return decode(file, repr(str(path)), **options)
+        return decode_file(file, repr(str(path)), **options)
 
 
 def decode_all(
-    jobs: Sequence[Callable[[], Decoded]],
+    jobs: Sequence[Callable[[], DecodedImage]],
     *,
     on_error: str,
     description: str,
@@ -72,7 +72,7 @@ def decode_all(
     sizes: list[tuple[int, int]] = []
     shapes: set[tuple[int, ...]] = set()
 
-    def attempt(job: Callable[[], Decoded]) -> Decoded | str:
+    def attempt(job: Callable[[], DecodedImage]) -> DecodedImage | str:
         try:
             return job()
         except MienError as error:

@@ -17,7 +17,7 @@ from mien.datasets.folder import load_folder
 from mien.datasets.home import find_place, read_arrays
 from mien.datasets.rendered import make_faces
 from mien.errors import DataError, InputError, MienError, MissingDataError
-from mien.faces.images import check_size
+from mien.media import check_size
 
 __all__ = ["KNOWN_SETS", "list_sets", "load_faces"]
 

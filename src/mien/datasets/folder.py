@@ -11,77 +11,52 @@ import numpy as np
 from mien._core.validation import check_choice
 from mien.datasets._decode import ON_ERROR, decode_all, decode_path, join_failures
 from mien.datasets._record import FaceSet
-from mien.errors import DataError, ImageError, InputError, MissingDataError
+from mien.errors import DataError, ImageError, InputError
+from mien.media import find_media
 
 __all__ = ["load_folder"]
 
-# What file managers leave behind without hiding it.
-_LITTER = {"thumbs.db", "desktop.ini"}
-_PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".pgm", ".ppm", ".gif"}
-
-
-def _entries(folder: Path) -> list[os.DirEntry[str]]:
-    """List a folder in a fixed order, without what is hidden."""
-    try:
-        with os.scandir(folder) as found:
-            visible = [
-                entry
-                for entry in found
-                if not entry.name.startswith(".") and entry.name.lower() not in _LITTER
-            ]
-    except OSError as error:
-        raise DataError(f"the folder {str(folder)!r} cannot be read: {error}") from error
-    return sorted(visible, key=lambda entry: entry.name)
-
-
-def _is_folder(entry: os.DirEntry[str]) -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:  # a link that leads to itself: reading it as a picture says so by name
-        return False
-
-
-def _pictures_below(folder: Path, seen: frozenset[tuple[int, int]] = frozenset()) -> list[Path]:
-    """List every file below a person's folder, without following a link in a circle."""
-    here = folder.stat()
-    identity = (here.st_dev, here.st_ino)
-    if identity in seen:
-        return []
-    found: list[Path] = []
-    for entry in _entries(folder):
-        if _is_folder(entry):
-            found.extend(_pictures_below(Path(entry.path), seen | {identity}))
-        else:
-            found.append(Path(entry.path))
-    return found
-
 
 def list_folder(root: Path) -> tuple[dict[str, list[Path]], list[str]]:
-    """Return the files of every person, and what is wrong with the folder as a whole."""
-    if not root.exists():
-        raise MissingDataError(f"{str(root)!r} is not there")
-    if not root.is_dir():
-        raise DataError(f"{str(root)!r} is no folder; a folder with one folder a person is needed")
-    entries = _entries(root)
-    if not entries:
+    """Return the pictures of every person, and what is wrong with the folder as a whole."""
+    if root.exists() and not root.is_dir():
+        raise DataError(
+            f"{str(root)!r} is not a folder; a folder with one folder per person is needed"
+        )
+    found = find_media(root)
+    names = _folders_in(root)
+    people: dict[str, list[Path]] = {name: [] for name in names}
+    loose: list[Path] = []
+    for path in found.pictures:
+        inside = path.relative_to(root).parts
+        (people.setdefault(inside[0], []) if len(inside) > 1 else loose).append(path)
+    if not found.pictures and not names:
         raise DataError(f"the folder {str(root)!r} is empty")
-    people = {
-        entry.name: _pictures_below(Path(entry.path)) for entry in entries if _is_folder(entry)
-    }
-    loose = [
-        entry.path
-        for entry in entries
-        if entry.name not in people and Path(entry.name).suffix.lower() in _PICTURES
-    ]
     if not any(people.values()):
         where = f"; {len(loose):,} picture(s) lie directly in it" if loose else ""
         raise DataError(
             f"no person's folder with pictures is in {str(root)!r}{where}: "
             "put the pictures of each person into a folder with the person's name"
         )
-    wrong = [f"{path!r} lies beside the people's folders, so nobody is named" for path in loose]
+    wrong = [
+        f"{str(path)!r} lies beside the people's folders, so nobody is named" for path in loose
+    ]
+    wrong += [f"{str(path)!r} is left out: {reason}" for path, reason in found.left_out]
     wrong += [f"{str(root / name)!r} holds no pictures" for name in people if not people[name]]
     return {name: files for name, files in people.items() if files}, wrong
+
+
+def _folders_in(root: Path) -> list[str]:
+    """Names of the visible folders directly in a folder, sorted."""
+    with os.scandir(root) as entries:
+        return sorted(e.name for e in entries if not e.name.startswith(".") and _is_folder(e))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link that leads to itself
+        return False
 
 
 def load_folder(
@@ -99,8 +74,7 @@ def load_folder(
     ----------
     path : path
         A folder with a folder for each person, whose name is the label. Pictures may lie deeper.
-        Hidden files are ignored, links are followed (never in a circle), and every other file is
-        taken for a picture, whatever its name ends with.
+        Files are listed by :func:`mien.media.find_media`: those named like pictures are taken.
     size : int or (height, width) or None
         Bring every picture to this size; needed where they differ. An integer is a square.
     colour : bool
@@ -128,7 +102,7 @@ def load_folder(
     --------
     >>> import numpy as np, pathlib, tempfile
     >>> from mien.datasets import load_folder
-    >>> from mien.faces import write_image
+    >>> from mien.media import write_image
     >>> with tempfile.TemporaryDirectory() as root:
     ...     for person in ("ann", "bob"):
     ...         (pathlib.Path(root) / person).mkdir()

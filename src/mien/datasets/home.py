@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mien.errors import DataError, MissingDataError
-from mien.faces.images import resize_images
+from mien.media import resize_images
 
 __all__ = ["data_home"]
 

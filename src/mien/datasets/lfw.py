@@ -20,7 +20,7 @@ from mien.datasets._record import FaceSet
 from mien.datasets.home import data_home, find_place, read_arrays
 from mien.datasets.lfw_protocol import load_lfw_protocol
 from mien.errors import DataError, InputError, MissingDataError
-from mien.faces.images import Decoded, decode
+from mien.media import DecodedImage, decode_file
 
 __all__ = ["EmbeddingSet", "load_lfw", "load_lfw_embeddings"]
 
@@ -138,12 +138,12 @@ def list_lfw(home: str | os.PathLike[str] | None = None, *, colour: bool = False
     )
 
 
-def _decode_member(archive: zipfile.ZipFile, name: str, **options: Any) -> Decoded:
+def _decode_member(archive: zipfile.ZipFile, name: str, **options: Any) -> DecodedImage:
     try:
         data = archive.read(name)
     except Exception as error:  # zipfile and zlib each have their own
         raise DataError(f"{name!r} in {archive.filename!r} cannot be read: {error}") from error
-    return decode(io.BytesIO(data), f"{name!r} in {archive.filename!r}", **options)
+    return decode_file(io.BytesIO(data), f"{name!r} in {archive.filename!r}", **options)
 
 
 def _choose_rows(listing: Listing, people: Iterable[str] | None, min_pictures: int) -> np.ndarray:
@@ -229,7 +229,7 @@ def load_lfw(
     files = [listing.files[row] for row in rows]
     options = {"size": size, "colour": colour, "fit": fit}
 
-    def decode_with(read: Callable[..., Decoded], places: Iterable[Any]) -> FaceSet:
+    def decode_with(read: Callable[..., DecodedImage], places: Iterable[Any]) -> FaceSet:
         decoded = decode_all(
             [partial(read, place, **options) for place in places],
             on_error=on_error,

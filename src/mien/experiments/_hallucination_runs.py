@@ -15,7 +15,7 @@ from mien._core.progress import track
 from mien.datasets import FaceSet, load_lfw, load_orl, make_faces, split_people
 from mien.errors import NotEnoughDataError
 from mien.evaluation import evaluate_reconstruction, evaluate_verification, psnr, roc
-from mien.faces import resize_images
+from mien.media import resize_images
 from mien.reconstruction import FaceHallucinator, make_mask
 from mien.subspace import ClassDependenceFeatures
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mien._core.tracks import box_overlap
 from mien.evaluation import wilson_interval
-from mien.evaluation.report import Report
 from mien.experiments._photos_data import LabelledVideo
 from mien.faces import VideoResult, analyse_video
+from mien.media import box_overlap
+from mien.reports import Report
 
 __all__ = ["MATCH", "judge_boxes", "judge_tracks", "match_boxes", "share"]
 

@@ -13,8 +13,8 @@ from sklearn.model_selection import StratifiedShuffleSplit
 
 from mien.datasets import data_home, load_lfw, load_orl
 from mien.errors import MissingDataError
-from mien.faces import read_image
 from mien.features import PairedDescriptors, motion_descriptors
+from mien.media import read_image
 from mien.multiview import Bags
 
 __all__ = ["SETS", "PairedSet", "divide_within", "load_set", "select_bags", "select_set"]

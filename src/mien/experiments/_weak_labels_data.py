@@ -15,9 +15,9 @@ from mien._core.linalg import thin_svd
 from mien._core.progress import track
 from mien.datasets import data_home, load_lfw, load_orl, load_yale
 from mien.errors import DataError, MissingDataError
-from mien.faces import load_engine, read_image, resize_images
+from mien.faces import load_engine
 from mien.features import colour_texture, mean_shape, normalise_locally, warp_faces
-from mien.subspace import group_tracks
+from mien.media import group_tracks, read_image, resize_images
 
 __all__ = [
     "FACE_SETS",

@@ -15,22 +15,24 @@ from sklearn.metrics import silhouette_score
 from mien._core.progress import track
 from mien.errors import DataError, ImageError, InputError, MissingDataError, NotEnoughDataError
 from mien.experiments._weak_labels_data import local_vectors
-from mien.faces import read_image
+from mien.media import (
+    find_pictures,
+    group_folders,
+    group_table,
+    group_tracks,
+    pairs_in_pictures,
+    read_image,
+)
 from mien.subspace import (
     ConstrainedClustering,
     KernelNullSpaceProjection,
     KernelRelevantComponents,
     NullSpaceProjection,
     RelevantComponents,
-    group_folders,
-    group_table,
-    group_tracks,
-    pairs_in_pictures,
 )
 
 __all__ = ["METHODS", "FolderClusters", "cluster_folder", "write_clusters"]
 
-_PICTURES = {".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".pgm", ".ppm", ".gif"}
 _MOST_CLUSTERS = 200
 
 #: How a projection is learned from the groups.
@@ -69,14 +71,10 @@ class FolderClusters:
 
 
 def list_pictures(folder: Path) -> list[str]:
-    """Pictures below a folder by the ends of their names, sorted, relative to it."""
+    """Pictures below a folder, sorted, relative to it."""
     if not folder.is_dir():
         raise MissingDataError(f"{str(folder)!r} is no folder")
-    found = [
-        path.relative_to(folder).as_posix()
-        for path in sorted(folder.rglob("*"))
-        if path.suffix.lower() in _PICTURES and path.is_file() and not path.name.startswith(".")
-    ]
+    found = [path.relative_to(folder).as_posix() for path in find_pictures(folder)]
     if not found:
         raise MissingDataError(f"there is no picture below {str(folder)!r}")
     return found

@@ -12,9 +12,8 @@ import numpy as np
 from mien._core.progress import track
 from mien.committee import RandomSamplingLDA, decide
 from mien.datasets import FaceSet, load_folder
-from mien.errors import DataError, InputError, MissingDataError
-from mien.evaluation import bootstrap_mean_interval, plots
-from mien.evaluation.report import Report
+from mien.errors import DataError, InputError
+from mien.evaluation import bootstrap_mean_interval
 from mien.experiments._committee_study import (
     compare_methods,
     load_halved_orl,
@@ -24,7 +23,8 @@ from mien.experiments._committee_study import (
     sweep_members,
     sweep_sizes,
 )
-from mien.faces import read_image
+from mien.media import find_pictures, read_image
+from mien.reports import Report, plot_curves, plot_scatter
 
 __all__ = ["identify_pictures", "list_pictures", "reproduce_committee", "train_on_folder"]
 
@@ -87,13 +87,8 @@ def _check(faces: FaceSet, X: np.ndarray, parameters: dict[str, Any]) -> dict[st
 
 
 def list_pictures(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """Files as given, and every visible file directly in the folders given, in order of name."""
-    found: list[Path] = []
-    for path in map(Path, paths):
-        if not path.exists():
-            raise MissingDataError(f"{str(path)!r} is not there")
-        inside = sorted(path.iterdir()) if path.is_dir() else [path]
-        found += [file for file in inside if file.is_file() and not file.name.startswith(".")]
+    """Files as given, and every picture in or below the folders given, in order of name."""
+    found = [file for path in paths for file in find_pictures(path)]
     if not found:
         raise DataError("no pictures were given: name files, or folders that hold pictures")
     return found
@@ -235,7 +230,7 @@ def _add_dials(
     report.table("Over the number of members", rows)
     t = [row["T"] for row in rows]
     report.figure(
-        plots.plot_curves(
+        plot_curves(
             {
                 "committee": (t, [row["committee error %"] for row in rows]),
                 "mean member": (t, [row["member error %"] for row in rows]),
@@ -248,7 +243,7 @@ def _add_dials(
         "A few members bring most of the gain; the mean member does not change with T.",
     )
     report.figure(
-        plots.plot_curves(
+        plot_curves(
             {
                 "E_av": (t, [row["E_av"] for row in rows]),
                 "E_com": (t, [row["E_com"] for row in rows]),
@@ -274,13 +269,13 @@ def _add_size_figures(report: Report, found: dict[str, list[dict[str, Any]]]) ->
         mine = [row for row in grid if row["M0"] == m0]
         series[f"M0 = {m0}"] = ([r["M1"] for r in mine], [r["committee error %"] for r in mine])
     report.figure(
-        plots.plot_curves(series, "Random eigenfaces M1", "Error %", "Error over M0 and M1"),
+        plot_curves(series, "Random eigenfaces M1", "Error %", "Error over M0 and M1"),
         "Without fixed eigenfaces members are weak; with them more random ones help.",
     )
     report.table("Over the randomness: M0 + M1 = 150", share)
     m1 = [row["M1"] for row in share]
     report.figure(
-        plots.plot_curves(
+        plot_curves(
             {
                 "mean member": (m1, [row["member error %"] for row in share]),
                 "committee": (m1, [row["committee error %"] for row in share]),
@@ -293,7 +288,7 @@ def _add_size_figures(report: Report, found: dict[str, list[dict[str, Any]]]) ->
     )
     report.table("Over the samplings", found["samplings"])
     report.figure(
-        plots.plot_scatter(
+        plot_scatter(
             {
                 name: ([r["correlation"] for r in rows], [100 - r["member error %"] for r in rows])
                 for name, rows in (

@@ -12,15 +12,8 @@ import mien
 from mien._core.progress import track
 from mien.datasets import data_home, iter_faces, load_folder, load_lfw
 from mien.errors import InputError, MienError
-from mien.faces import (
-    Face,
-    align_face,
-    contact_sheet,
-    find_pictures,
-    load_engine,
-    read_image,
-    write_image,
-)
+from mien.faces import Face, align_face, load_engine
+from mien.media import contact_sheet, find_pictures, is_picture, read_image, write_image
 from mien.recognition import complete, frame_face
 from mien.reconstruction import FaceHallucinator, make_mask
 
@@ -28,7 +21,6 @@ __all__ = ["complete_cropped", "complete_photographs", "load_aligned_lfw", "trai
 
 _BATCH = 256
 _ROOM = 32
-_PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".pgm", ".ppm", ".tif", ".tiff", ".gif")
 PathLike = str | os.PathLike[str]
 
 
@@ -217,6 +209,6 @@ def _find_targets(source: Path, out: Path) -> tuple[list[Path], list[Path]]:
 
 
 def _read_mask(mask: str, shape: tuple[int, int]) -> np.ndarray:
-    if Path(mask).suffix.lower() in _PICTURES:
+    if is_picture(mask):
         return make_mask(read_image(mask, size=shape, fit="stretch") >= 128, shape)
     return make_mask(mask, shape)

@@ -17,10 +17,11 @@ from mien._core.progress import track
 from mien.datasets import data_home, load_lfw
 from mien.errors import DataError
 from mien.evaluation import wilson_interval
-from mien.evaluation.report import Report
-from mien.faces import Face, align_face, analyse_pictures, find_pictures, read_image, resize_images
+from mien.faces import Face, align_face, analyse_pictures
 from mien.faces._covers import PLACES, paint_cover, vary_picture
 from mien.faces.covered import BLOCKS, covered_features, logit, lower_share
+from mien.media import find_pictures, read_image, resize_images
+from mien.reports import Report
 
 __all__ = ["CoveredFaces", "train_covered"]
 

@@ -13,9 +13,9 @@ import numpy as np
 from mien._core.atomic import atomic_path
 from mien._core.progress import track
 from mien._core.validation import check_choice
-from mien.errors import DataError, ImageError, InputError, MissingDataError
-from mien.faces import read_image
+from mien.errors import DataError, ImageError, InputError
 from mien.features import PairedDescriptors
+from mien.media import find_pictures, read_image
 from mien.multiview import BagEncoder, FisherVector, MixturePCCA, MultiViewSuperVector
 
 __all__ = ["encode_folder", "train_encoder", "write_features"]
@@ -24,19 +24,10 @@ _CHUNK = 128
 
 
 def _list_pictures(folder: str | os.PathLike[str]) -> list[Path]:
-    """Every visible file at any depth below a folder, in order of name; or the one file given."""
-    root = Path(folder)
-    if not root.exists():
-        raise MissingDataError(f"{str(root)!r} is not there")
-    if not root.is_dir():
-        return [root]
-    found = [
-        path
-        for path in sorted(root.rglob("*"))
-        if path.is_file() and not any(part.startswith(".") for part in path.relative_to(root).parts)
-    ]
+    """Every picture at any depth below a folder, in order of name; or the one file given."""
+    found = find_pictures(folder)
     if not found:
-        raise DataError(f"no pictures are below {str(root)!r}")
+        raise DataError(f"no pictures are below {os.fspath(folder)!r}")
     return found
 
 

@@ -10,8 +10,6 @@ import numpy as np
 from mien._core.progress import report as report_progress
 from mien._core.progress import track
 from mien.errors import InputError
-from mien.evaluation import plots
-from mien.evaluation.report import Report
 from mien.experiments._hallucination_runs import (
     ROWS,
     SIZE,
@@ -23,6 +21,7 @@ from mien.experiments._hallucination_runs import (
     verify,
 )
 from mien.reconstruction import FaceHallucinator, make_mask
+from mien.reports import Report, plot_curves, plot_histograms, plot_roc
 
 __all__ = ["reproduce_hallucination"]
 
@@ -113,16 +112,16 @@ def _add_set(report: Report, faces: Faces, seed: int) -> None:
         "apart.",
     )
     report.figure(
-        plots.plot_roc({name: found["own"]["roc"] for name, found in matches.items()}),
+        plot_roc({name: found["own"]["roc"] for name, found in matches.items()}),
         f"Completed faces against their own originals, {faces.name}",
     )
     report.figure(
-        plots.plot_histograms({r["row"].name: r["psnr"] for r in results}, xlabel="PSNR in dB"),
+        plot_histograms({r["row"].name: r["psnr"] for r in results}, xlabel="PSNR in dB"),
         f"PSNR of the test faces, {faces.name}",
     )
     people = {r["row"].name: (np.arange(len(r["people"])), np.sort(r["people"])) for r in results}
     report.figure(
-        plots.plot_curves(people, "person, by mean PSNR", "mean PSNR in dB"),
+        plot_curves(people, "person, by mean PSNR", "mean PSNR in dB"),
         f"Mean PSNR of each person, {faces.name}",
     )
     _add_pictures(report, faces, results)

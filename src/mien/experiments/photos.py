@@ -13,20 +13,11 @@ from mien._core.validation import check_choice
 from mien.datasets import data_home, load_lfw_embeddings, load_lfw_protocol
 from mien.errors import MissingDataError
 from mien.evaluation import evaluate_verification
-from mien.evaluation.report import Report
 from mien.experiments._photos_data import PUBLIC_FIGURES, read_boxes, read_videos
 from mien.experiments._photos_videos import MATCH, judge_boxes, judge_tracks, match_boxes, share
-from mien.faces import (
-    ENGINES,
-    Face,
-    FoundFace,
-    PictureResult,
-    analyse_pictures,
-    annotate,
-    find_pictures,
-    read_image,
-    resize_images,
-)
+from mien.faces import ENGINES, Face, FoundFace, PictureResult, analyse_pictures, annotate
+from mien.media import find_pictures, read_image, resize_images
+from mien.reports import Report
 
 __all__ = ["PARTS", "reproduce_photos"]
 

@@ -24,9 +24,8 @@ from mien.evaluation import (
     threshold_at_far,
     wilson_interval,
 )
-from mien.evaluation import plots as draw
-from mien.evaluation.report import Report
 from mien.experiments._score_files import ScoreTable, read_scores
+from mien.reports import Report, plot_det, plot_roc, plot_score_histograms, plot_tippett
 
 __all__ = ["ScoreTable", "evaluate_scores", "read_scores", "report_scores"]
 
@@ -237,11 +236,11 @@ def _add_figures(report: Report, result: dict[str, Any]) -> None:
     shaded = " Shaded: pointwise interval, pairs taken as independent." if bands else ""
     report.heading("Curves")
     report.figure(
-        draw.plot_roc(curves, bands=bands, title="ROC"),
+        plot_roc(curves, bands=bands, title="ROC"),
         f"Genuine pairs accepted, over impostor pairs accepted (logarithmic).{best}{shaded}",
     )
     report.figure(
-        draw.plot_det({name: (c.far, 1 - c.vr) for name, c in curves.items()}, title="DET"),
+        plot_det({name: (c.far, 1 - c.vr) for name, c in curves.items()}, title="DET"),
         "Both errors on the scale of normal deviates; lower left is better, and the dotted "
         f"diagonal is where both are equal.{best}",
     )
@@ -254,7 +253,7 @@ def _add_figures(report: Report, result: dict[str, Any]) -> None:
             if row["threshold"] is not None
         }
         report.figure(
-            draw.plot_score_histograms(
+            plot_score_histograms(
                 sign * system["_genuine"],
                 sign * system["_impostor"],
                 thresholds=thresholds,
@@ -268,7 +267,7 @@ def _add_figures(report: Report, result: dict[str, Any]) -> None:
     if calibrated:
         report.heading("Calibrated evidence")
         report.figure(
-            draw.plot_tippett(calibrated, title="Tippett plot"),
+            plot_tippett(calibrated, title="Tippett plot"),
             "Share of pairs whose calibrated likelihood ratio is above each value. Impostor pairs "
             "right of zero, and genuine pairs left of it, are misleading evidence.",
         )

@@ -11,7 +11,6 @@ import numpy as np
 
 from mien._core.validation import check_choice
 from mien.datasets import EmbeddingSet
-from mien.evaluation.report import Report
 from mien.experiments._source_folds import (
     PROMISED,
     fit_source,
@@ -29,6 +28,7 @@ from mien.faces import ENGINES
 from mien.files import describe
 from mien.recognition import FaceVerifier, load_source
 from mien.recognition._adapt import adapt_to
+from mien.reports import Report
 
 __all__ = ["describe_cards", "reproduce_source_models", "train_source"]
 

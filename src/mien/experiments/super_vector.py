@@ -19,8 +19,6 @@ from sklearn.linear_model import Ridge
 from mien._core.progress import report as report_progress
 from mien._core.validation import check_choice
 from mien.errors import MissingDataError, NumericsWarning
-from mien.evaluation import plots
-from mien.evaluation.report import Report
 from mien.experiments._super_vector_data import (
     SETS,
     PairedSet,
@@ -37,6 +35,7 @@ from mien.experiments._super_vector_methods import (
     Setting,
 )
 from mien.multiview import Bags
+from mien.reports import Report, plot_bars
 
 __all__ = [
     "METHODS",
@@ -334,9 +333,7 @@ def report_super_vector(result: dict[str, Any], *, figures: bool = True) -> Repo
                 for row in found["rows"]
             }
             report.figure(
-                plots.plot_bars(
-                    bars, "share of bags classified rightly", found["name"], percent=True
-                ),
+                plot_bars(bars, "share of bags classified rightly", found["name"], percent=True),
                 f"Accuracy on {found['name']}, with 95 % intervals.",
             )
     for reason in result["missing"]:

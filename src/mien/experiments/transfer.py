@@ -10,8 +10,6 @@ import numpy as np
 
 from mien._core.progress import report as report_progress
 from mien.datasets import load_lfw_protocol
-from mien.evaluation import plots
-from mien.evaluation.report import Report
 from mien.experiments._transfer_data import (
     DOMAINS,
     lfw_embeddings,
@@ -20,6 +18,7 @@ from mien.experiments._transfer_data import (
     load_domain,
 )
 from mien.experiments._transfer_runs import METHODS, Curves, run_domain, run_lfw, summarise_lfw
+from mien.reports import Report, plot_curves
 
 __all__ = ["FEATURES", "PUBLISHED", "report_domain", "reproduce_transfer"]
 
@@ -146,9 +145,7 @@ def report_domain(report: Report, curves: Curves) -> None:
         series = {m: _series(sizes, curves, measure, m) for m in shown}
         series = {m: points for m, points in series.items() if len(points[0])}
         report.figure(
-            plots.plot_curves(
-                series, xlabel="target people", ylabel=label, title=domain.name, logx=True
-            ),
+            plot_curves(series, xlabel="target people", ylabel=label, title=domain.name, logx=True),
             f"{label} over people of the target; bars are 95 % intervals over repetitions. Target "
             "only is in the table: with few people it is off the scale.",
         )

@@ -13,8 +13,8 @@ from sklearn.pipeline import Pipeline
 
 from mien.datasets import load_folder
 from mien.errors import DataError, InputError, MissingDataError, NotEnoughDataError
-from mien.faces.images import read_image
 from mien.features import GridLBP
+from mien.media import read_image
 from mien.verification import CalibratedVerifier, JointBayesian, TransferJointBayesian
 
 __all__ = ["adapt_verifier", "read_vectors", "train_verifier", "verify_pair"]

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from mien.errors import InputError
-from mien.evaluation import plots
-from mien.evaluation.report import Report
 from mien.experiments import _weak_labels_runs as runs
 from mien.experiments._weak_labels_data import FACE_SETS, load_corel, load_tracks
+from mien.reports import Report, plot_curves
 
 __all__ = ["PARTS", "reproduce_weak_labels"]
 
@@ -138,7 +137,7 @@ def report_classification(
     kernel = {k: v for k, v in curves.items() if k.startswith("kernel")}
     for title, series in (("linear", linear), ("kernel", kernel)):
         report.figure(
-            plots.plot_curves(series, "Group size", "Error (%)", f"{data.name}, {title} methods"),
+            plot_curves(series, "Group size", "Error (%)", f"{data.name}, {title} methods"),
             "Mean error over the groupings; the bars are one standard deviation, as in the paper.",
         )
 
@@ -160,7 +159,7 @@ def report_dimension(
     }
     report.heading("RCA's dependence on its dimension")
     report.figure(
-        plots.plot_curves(curves, "Directions kept", "Test error (%)", "Yale, RCA"),
+        plot_curves(curves, "Directions kept", "Test error (%)", "Yale, RCA"),
         "The paper draws the training error. Null-space projection has no such number to choose.",
     )
 
@@ -228,7 +227,7 @@ def report_tracks(
         )
         _error_tables(report, found)
         report.figure(
-            plots.plot_curves(
+            plot_curves(
                 _error_curves(found), "Group size", "Error (%)", f"Faces in video, {words}"
             ),
             "The paper has eight people of 17 videos, and groups up to 60 frames.",
@@ -255,7 +254,7 @@ def report_retrieval(
     k = np.arange(1, 16, dtype=float)
     for count, methods in found.items():
         report.figure(
-            plots.plot_curves(
+            plot_curves(
                 {
                     name: (k, values.mean(axis=0), values.std(axis=0))
                     for name, values in methods.items()

@@ -6,8 +6,8 @@ import numpy as np
 
 from mien._core.validation import check_choice, require
 from mien.errors import InputError
-from mien.faces.engines import check_picture
 from mien.faces.face import Face
+from mien.media import check_picture
 
 __all__ = ["CROP_SIDE", "TEMPLATE", "align_face"]
 

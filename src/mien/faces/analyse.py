@@ -17,21 +17,18 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from mien._core.progress import track
-from mien.errors import DataError, ImageError, InputError, MienError, MissingDataError
+from mien.errors import ImageError, InputError, MienError
 from mien.faces._journal import Journal, stamp
 from mien.faces._sface import one_thread_each
 from mien.faces._worker import ProcessWorker
 from mien.faces.align import align_face
-from mien.faces.engines import FaceEngine, check_picture, load_engine
+from mien.faces.engines import FaceEngine, load_engine
 from mien.faces.face import FoundFace, PictureResult
-from mien.faces.images import decode_image, open_picture
 from mien.faces.quality import quality_of_crop
+from mien.media import check_picture, decode_image, open_picture
 
-__all__ = ["analyse_image", "analyse_pictures", "find_pictures"]
+__all__ = ["analyse_image", "analyse_pictures"]
 
-_LITTER = {"thumbs.db", "desktop.ini"}
-_SUFFIXES = {".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".webp", ".bmp", ".tif", ".tiff", ".pgm"}
-_SUFFIXES |= {".ppm", ".pnm", ".gif", ".mpo"}
 _MOST_BYTES = 256 * 2**20
 _AHEAD = 4
 _ONE_THREAD = ("dlib",)  # its network holds the interpreter's lock
@@ -71,48 +68,6 @@ def analyse_image(
         quality = quality_of_crop(crop, face)
         vector = engine.embed(image, face)
         found.append(FoundFace(face, vector, quality, crop if keep_crops else None))
-    return found
-
-
-def find_pictures(path: str | os.PathLike[str]) -> list[Path]:
-    """List the pictures of a folder and of the folders in it, in a fixed order.
-
-    Parameters
-    ----------
-    path : path
-        A folder, or a single file, which is taken whatever its name.
-
-    Returns
-    -------
-    list of Path
-        Files with the suffix of a picture, sorted; hidden files and folders are left out, and a
-        link that leads back is not followed.
-    """
-    root = Path(path)
-    if root.is_file():
-        return [root]
-    if not root.is_dir():
-        raise MissingDataError(f"{str(root)!r} is not there")
-    return _pictures_below(root, frozenset())
-
-
-def _pictures_below(folder: Path, seen: frozenset[tuple[int, int]]) -> list[Path]:
-    try:
-        here = folder.stat()
-        entries = sorted(folder.iterdir(), key=lambda entry: entry.name)
-    except OSError as error:
-        raise DataError(f"the folder {str(folder)!r} cannot be read: {error}") from error
-    identity = (here.st_dev, here.st_ino)
-    if identity in seen:
-        return []
-    found: list[Path] = []
-    for entry in entries:
-        if entry.name.startswith(".") or entry.name.lower() in _LITTER:
-            continue
-        if entry.is_dir():
-            found.extend(_pictures_below(entry, seen | {identity}))
-        elif entry.suffix.lower() in _SUFFIXES:
-            found.append(entry)
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from mien.errors import DataError, InputError
 from mien.faces.align import CROP_SIDE
-from mien.faces.images import resize_images
+from mien.media import resize_images
 
 __all__ = ["covered_mask", "covered_probabilities"]
 

@@ -114,20 +114,6 @@ def check_features(expected: str, got: str) -> None:
         )
 
 
-def check_picture(image: Any) -> np.ndarray:
-    """Return one RGB picture (h, w, 3) uint8 in one piece of memory, or say what is wrong."""
-    array = np.asarray(image)
-    if array.ndim == 2:
-        array = np.repeat(array[..., None], 3, axis=2)
-    if array.ndim != 3 or array.shape[2] != 3:
-        raise InputError(f"image must be (h, w, 3) RGB or (h, w) grey; got {array.shape}")
-    if array.size == 0:
-        raise InputError(f"image is empty: the shape is {array.shape}")
-    if array.dtype != np.uint8:
-        raise InputError(f"image must be uint8 from 0 to 255; got {array.dtype}")
-    return np.ascontiguousarray(array)
-
-
 def unit_length(vector: Any, engine: str) -> np.ndarray:
     """Scale a network's output to unit length, float32; refuse what has no direction."""
     array = np.asarray(vector, dtype=np.float64).ravel()

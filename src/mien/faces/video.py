@@ -18,14 +18,21 @@ import numpy as np
 
 from mien._core.atomic import write_atomically
 from mien._core.progress import track
-from mien._core.tracks import join_tracks, number_groups
 from mien.errors import DataError, InputError
-from mien.faces._frames import Frame, FrameSource, open_frames
 from mien.faces._sface import one_thread_each
-from mien.faces.analyse import analyse_image, find_pictures
+from mien.faces.analyse import analyse_image
 from mien.faces.engines import FaceEngine, load_engine
 from mien.faces.face import FoundFace
-from mien.faces.images import write_image
+from mien.media import (
+    Frame,
+    FrameSource,
+    find_pictures,
+    join_tracks,
+    number_groups,
+    open_frames,
+    pairs_in_pictures,
+    write_image,
+)
 
 __all__ = ["Detection", "VideoResult", "analyse_video"]
 
@@ -112,12 +119,7 @@ class VideoResult:
     @property
     def cannot_link(self) -> np.ndarray:
         """Pairs (n_pairs, 2) of detections of one frame: two people."""
-        frames = self.frames
-        pairs = [
-            rows[np.column_stack(np.triu_indices(len(rows), k=1))]
-            for rows in (np.flatnonzero(frames == frame) for frame in np.unique(frames))
-        ]
-        return np.concatenate(pairs) if pairs else np.zeros((0, 2), dtype=np.int64)
+        return pairs_in_pictures(self.frames)
 
     def write_groups(self, path: str | os.PathLike[str]) -> Path:
         """Write the table that ``mien cluster FOLDER --groups TABLE`` reads.

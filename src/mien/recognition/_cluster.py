@@ -13,18 +13,12 @@ import numpy as np
 from mien._core.progress import track
 from mien._core.validation import NO_GROUP
 from mien.errors import DataError, InputError, MissingDataError
-from mien.faces import (
-    PictureResult,
-    analyse_pictures,
-    analyse_video,
-    find_pictures,
-    resize_images,
-)
+from mien.faces import PictureResult, analyse_pictures, analyse_video
+from mien.media import find_pictures, pairs_in_pictures, resize_images
 from mien.recognition._cluster_groups import BURST_SECONDS, group_photographs
 from mien.recognition._cluster_linkage import link_faces, own_ratios
 from mien.recognition._people import Failure, check_rate
 from mien.recognition._verifier import FaceVerifier, load_verifier
-from mien.subspace import pairs_in_pictures
 
 __all__ = ["ClusteredFace", "PeopleFound", "cluster"]
 

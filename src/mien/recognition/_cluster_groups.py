@@ -8,10 +8,9 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from mien._core.tracks import join_tracks
 from mien._core.validation import NO_GROUP
 from mien.faces import PictureResult
-from mien.faces.times import PictureTime, picture_time
+from mien.media import PictureTime, join_tracks, picture_time
 from mien.verification import OpenSetVerifier
 
 __all__ = ["group_photographs"]

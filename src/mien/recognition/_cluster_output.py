@@ -14,9 +14,9 @@ import numpy as np
 from mien._core.atomic import write_atomically
 from mien._core.validation import check_choice
 from mien.errors import InputError
-from mien.evaluation.report import Report
-from mien.faces import write_image
+from mien.media import write_image
 from mien.recognition._cluster import PeopleFound, person_name
+from mien.reports import Report
 
 __all__ = ["HOW", "check_new", "open_journal", "write_people"]
 

@@ -13,18 +13,10 @@ import numpy as np
 from scipy import ndimage
 
 from mien.errors import DataError, InputError
-from mien.faces import (
-    CROP_SIDE,
-    Face,
-    FaceEngine,
-    align_face,
-    covered_probabilities,
-    load_engine,
-    read_image,
-)
+from mien.faces import CROP_SIDE, Face, FaceEngine, align_face, covered_probabilities, load_engine
 from mien.faces.align import TEMPLATE, fit_similarity
-from mien.faces.captions import caption_pictures
 from mien.files import load
+from mien.media import caption_pictures, is_picture, read_image
 from mien.reconstruction import (
     MASK_NAMES,
     FaceHallucinator,
@@ -49,7 +41,6 @@ _LEFT, _TOP, _SIDE = -5.0, 8.0, 122.0
 # A face with less than this share covered is left as it is.
 _LEAST = 0.03
 _UNKNOWN = 0.4
-_PICTURES = (".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff")
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,7 +208,7 @@ def _read_mask(mask: str | np.ndarray, shape: tuple[int, int]) -> str | np.ndarr
     """A name, or what is visible as a picture (h, w) of the photograph's size."""
     if isinstance(mask, str) and (mask == "auto" or mask in MASK_NAMES):
         return mask
-    if isinstance(mask, str) and Path(mask).suffix.lower() in _PICTURES:
+    if isinstance(mask, str) and is_picture(mask):
         return np.asarray(read_image(mask, size=shape, fit="stretch") >= 128)
     if isinstance(mask, str):
         raise InputError(

@@ -18,18 +18,15 @@ from mien.faces import (
     analyse_pictures,
     analyse_video,
     annotate,
-    find_pictures,
-    read_image,
 )
-from mien.faces.captions import caption_pictures
 from mien.gallery import Gallery, Identification
+from mien.media import caption_pictures, find_media, read_image
 from mien.recognition._galleries import engine_of, open_gallery
 from mien.recognition._people import check_rate
 
 __all__ = ["IdentifiedFace", "IdentifiedPicture", "assign_people", "identify", "iter_identified"]
 
 PathLike = str | os.PathLike[str]
-VIDEOS = {".mp4", ".m4v", ".mov", ".webm", ".mkv", ".avi", ".ogv", ".flv", ".mpg", ".mpeg", ".wmv"}
 KNOWN, UNKNOWN = "#009e73", "#b0b0b0"
 _SHOWN_TRACKS = 24
 _COLUMNS = 6
@@ -260,12 +257,9 @@ def iter_identified(
     pictures: list[Path] = []
     videos: list[Path] = []
     for place in map(Path, places):
-        if place.suffix.lower() in VIDEOS:
-            videos.append(place)
-        else:
-            pictures += find_pictures(place)
-            if place.is_dir():
-                videos += sorted(p for p in place.rglob("*") if p.suffix.lower() in VIDEOS)
+        found = find_media(place)
+        pictures += found.pictures
+        videos += found.videos
     with open_gallery(gallery, key=key, read_only=not isinstance(gallery, Gallery)) as opened:
         engine = engine_of(opened.features)
         if pictures:

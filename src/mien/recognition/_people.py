@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mien.errors import DataError, InputError, MissingDataError
-from mien.faces import FoundFace, PictureResult, find_pictures
+from mien.faces import FoundFace, PictureResult
+from mien.media import find_pictures
 
 __all__ = [
     "CLEARLY_LARGER",

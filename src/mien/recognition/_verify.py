@@ -11,8 +11,8 @@ import numpy as np
 from scipy.special import expit, logit
 
 from mien.errors import DataError, ImageError, NotEnoughDataError
-from mien.faces import FoundFace, PictureResult, align_face, analyse_pictures, read_image
-from mien.faces.captions import caption_pictures
+from mien.faces import FoundFace, PictureResult, align_face, analyse_pictures
+from mien.media import caption_pictures, read_image
 from mien.recognition._people import check_rate
 from mien.recognition._verifier import FaceVerifier, load_verifier
 

@@ -8,13 +8,6 @@ from ._neighbours import NearestNeighbourIdentifier
 from ._null_space import NullSpaceLDA, NullSpaceProjection
 from ._relevant_components import RelevantComponents
 from ._statistics import GroupStatistics
-from .groups import (
-    group_bursts,
-    group_folders,
-    group_table,
-    group_tracks,
-    pairs_in_pictures,
-)
 
 __all__ = [
     "ClassDependenceFeatures",
@@ -29,10 +22,5 @@ __all__ = [
     "NullSpaceProjection",
     "RelevantComponents",
     "choose_n_components",
-    "group_bursts",
     "group_consistency",
-    "group_folders",
-    "group_table",
-    "group_tracks",
-    "pairs_in_pictures",
 ]

@@ -15,7 +15,6 @@ from threadpoolctl import threadpool_limits
 
 from mien._core.progress import report as report_progress
 from mien.errors import MienError
-from mien.evaluation.report import Report
 from mien.experiments.demo._baselines import compare_baselines
 from mien.experiments.demo._committee import show_committee
 from mien.experiments.demo._data import DemoData, load_demo_data
@@ -25,6 +24,7 @@ from mien.experiments.demo._people import show_people
 from mien.experiments.demo._two_views import compare_two_views
 from mien.experiments.demo._verification import show_verification
 from mien.experiments.demo._weak_labels import learn_from_groups
+from mien.reports import Report
 
 __all__ = ["SECTIONS", "DemoData", "DemoResult", "load_demo_data", "run_demo"]
 

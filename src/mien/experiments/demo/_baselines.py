@@ -12,16 +12,9 @@ from sklearn.preprocessing import StandardScaler, normalize
 
 from mien._core.progress import report as report_progress
 from mien.datasets import split_pictures
-from mien.evaluation import (
-    bootstrap_mean_interval,
-    cmc,
-    evaluate_verification,
-    mate_ranks,
-    plots,
-    roc,
-)
-from mien.evaluation.report import Report
+from mien.evaluation import bootstrap_mean_interval, cmc, evaluate_verification, mate_ranks, roc
 from mien.experiments.demo._data import DemoData
+from mien.reports import Report, plot_cmc, plot_roc
 
 __all__ = ["compare_baselines"]
 
@@ -105,11 +98,11 @@ def compare_baselines(data: DemoData, report: Report) -> None:
         "the enrolled pictures.",
     )
     report.figure(
-        plots.plot_roc(curves, title="Verification of people never seen"),
+        plot_roc(curves, title="Verification of people never seen"),
         "Genuine pairs accepted, over impostor pairs accepted (logarithmic): all pairs of the "
         "test pictures.",
     )
     report.figure(
-        plots.plot_cmc({name: rates[:20] for name, rates in ranks.items()}, title="Search"),
+        plot_cmc({name: rates[:20] for name, rates in ranks.items()}, title="Search"),
         "How often the right person is among the first so many of the ranked list.",
     )

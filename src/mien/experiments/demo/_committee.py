@@ -7,9 +7,9 @@ import numpy as np
 from mien.committee import RandomSamplingLDA, committee_report, decide, fuse
 from mien.datasets import split_pictures
 from mien.errors import NotEnoughDataError
-from mien.evaluation import bootstrap_mean_interval, plots
-from mien.evaluation.report import Report
+from mien.evaluation import bootstrap_mean_interval
 from mien.experiments.demo._data import DemoData
+from mien.reports import Report, plot_curves
 
 __all__ = ["show_committee"]
 
@@ -56,7 +56,7 @@ def show_committee(data: DemoData, report: Report) -> None:
         for t in _SIZES
     ]
     report.figure(
-        plots.plot_curves(
+        plot_curves(
             {"committee": (_SIZES, errors)}, "Members", "Error %", "Error over members", logx=True
         ),
         "Error of the sum rule over the first so many members.",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mien.evaluation.report import Report
 from mien.experiments.demo._data import DemoData
+from mien.reports import Report
 
 __all__ = ["show_faces"]
 

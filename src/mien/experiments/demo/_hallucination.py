@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from mien.evaluation import evaluate_reconstruction
-from mien.evaluation.report import Report
 from mien.experiments._hallucination_runs import crop_rendered
 from mien.experiments.demo._data import DemoData
-from mien.faces import resize_images
+from mien.media import resize_images
 from mien.reconstruction import FaceHallucinator, make_mask
+from mien.reports import Report
 
 __all__ = ["complete_faces"]
 

@@ -13,14 +13,15 @@ from mien._core.progress import report as report_progress
 from mien.datasets import make_faces
 from mien.errors import ImageError, NotEnoughDataError
 from mien.evaluation import evaluate_verification
-from mien.evaluation.report import Report
 from mien.experiments.demo._data import DemoData
-from mien.faces import PictureResult, analyse_pictures, read_image, resize_images, write_image
+from mien.faces import PictureResult, analyse_pictures
 from mien.gallery import Gallery
+from mien.media import read_image, resize_images, write_image
 from mien.recognition import FaceVerifier, IdentifiedPicture, load_source
 from mien.recognition._adapt import adapt_vectors
 from mien.recognition._identify import identify_result
 from mien.recognition._people import Failure, choose_face, list_people
+from mien.reports import Report
 from mien.verification import OpenSetVerifier
 
 __all__ = ["show_people"]

@@ -11,11 +11,11 @@ from sklearn.svm import LinearSVC
 
 from mien.datasets import split_pictures
 from mien.errors import NotEnoughDataError
-from mien.evaluation import bootstrap_mean_interval, plots
-from mien.evaluation.report import Report
+from mien.evaluation import bootstrap_mean_interval
 from mien.experiments.demo._data import DemoData
 from mien.features import PairedDescriptors
 from mien.multiview import FisherVector, MixturePCCA, MultiViewSuperVector, join_views
+from mien.reports import Report, plot_curves
 
 __all__ = ["compare_two_views"]
 
@@ -74,7 +74,7 @@ def compare_two_views(data: DemoData, report: Report) -> None:
     )
     z = both.mixture_.bound_
     report.figure(
-        plots.plot_curves(
+        plot_curves(
             {"mean log-likelihood": (np.arange(1, len(z) + 1), z)},
             "Iteration",
             "Mean log-likelihood of a pair",

@@ -9,10 +9,10 @@ from sklearn.decomposition import PCA
 
 from mien._core.progress import report as report_progress
 from mien.datasets import make_faces
-from mien.evaluation import LogisticCalibration, cllr, plots, roc, verification_rate
-from mien.evaluation.report import Report
+from mien.evaluation import LogisticCalibration, cllr, roc, verification_rate
 from mien.experiments.demo._data import DemoData
 from mien.features import GridLBP
+from mien.reports import Report, plot_roc
 from mien.verification import CalibratedVerifier, JointBayesian, TransferJointBayesian
 
 __all__ = ["show_verification"]
@@ -88,7 +88,7 @@ def show_verification(data: DemoData, report: Report) -> None:
         "Cllr on people held out of the thirty; a candidate that does not help gets no weight.",
     )
     report.figure(
-        plots.plot_roc(curves, title="Second camera"),
+        plot_roc(curves, title="Second camera"),
         "Genuine pairs accepted over impostor pairs accepted, all pairs of the people tested.",
     )
     report_progress("verification", 3, 3)

@@ -8,9 +8,9 @@ import numpy as np
 
 from mien.datasets import make_groups, split_pictures
 from mien.errors import NotEnoughDataError
-from mien.evaluation import bootstrap_mean_interval, pairwise_purity_accuracy, plots
-from mien.evaluation.report import Report
+from mien.evaluation import bootstrap_mean_interval, pairwise_purity_accuracy
 from mien.experiments.demo._data import DemoData
+from mien.reports import Report, plot_bars
 from mien.subspace import (
     ConstrainedClustering,
     Eigenfaces,
@@ -89,9 +89,7 @@ def learn_from_groups(data: DemoData, report: Report) -> None:
         "cluster. In brackets: 95 % intervals from resampling people.",
     )
     report.figure(
-        plots.plot_bars(
-            errors, "Error", "Nearest neighbour after learning from groups", percent=True
-        ),
+        plot_bars(errors, "Error", "Nearest neighbour after learning from groups", percent=True),
         "Recognition of new pictures of people whose groups had no names.",
     )
     shown = [known[groups == g] for g in np.unique(groups)[:_SHOWN]]

@@ -9,9 +9,7 @@ from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
-from mien.evaluation._report_parts import (
-    Rows,
-)
+from mien.reports._parts import Rows
 
 __all__ = ["terminal_table"]
 

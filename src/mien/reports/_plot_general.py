@@ -9,7 +9,7 @@ import numpy as np
 
 from mien._core.validation import check_scores
 from mien.errors import InputError
-from mien.evaluation.plots._style import (
+from mien.reports._plot_style import (
     COLOURS,
     INK,
     add_legend,

@@ -12,7 +12,20 @@ import pytest
 from scipy.special import ndtri
 
 from mien.errors import InputError, MissingDependencyError
-from mien.evaluation import plots, roc
+from mien.evaluation import roc
+from mien.reports import (
+    figure_data,
+    figure_to_svg,
+    plot_bars,
+    plot_cmc,
+    plot_curves,
+    plot_det,
+    plot_histograms,
+    plot_roc,
+    plot_scatter,
+    plot_score_histograms,
+    plot_tippett,
+)
 
 
 def line(figure: Any, name: str) -> Any:
@@ -33,7 +46,7 @@ def pairs() -> tuple[np.ndarray, np.ndarray]:
 
 def test_roc_shows_the_curve_on_a_logarithmic_axis(pairs: Any) -> None:
     curve = roc(*pairs)
-    figure = plots.plot_roc({"a": curve, "b": (curve.far, curve.vr**2)}, title="T")
+    figure = plot_roc({"a": curve, "b": (curve.far, curve.vr**2)}, title="T")
     axes = figure.axes[0]
     shown = line(figure, "a")
     assert axes.get_xscale() == "log"
@@ -48,19 +61,19 @@ def test_roc_shows_the_curve_on_a_logarithmic_axis(pairs: Any) -> None:
 
 def test_roc_bands_lie_around_their_curve(pairs: Any) -> None:
     far, vr, _ = roc(*pairs)
-    figure = plots.plot_roc({"a": (far, vr)}, bands={"a": (far, vr - 0.1, vr + 0.1)})
+    figure = plot_roc({"a": (far, vr)}, bands={"a": (far, vr - 0.1, vr + 0.1)})
     (band,) = figure.axes[0].collections
     points = band.get_paths()[0].vertices
     assert points[:, 1].min() == pytest.approx(-0.1)
     assert points[:, 1].max() == pytest.approx(1.1)
     with pytest.raises(InputError, match="no curve is"):
-        plots.plot_roc({"a": (far, vr)}, bands={"z": (far, vr, vr)})
+        plot_roc({"a": (far, vr)}, bands={"z": (far, vr, vr)})
 
 
 def test_det_is_in_normal_deviates(pairs: Any) -> None:
     far = np.array([0.0, 0.01, 0.1, 0.3, 1.0])
     frr = np.array([1.0, 0.5, 0.2, 0.05, 0.0])
-    figure = plots.plot_det({"a": (far, frr)})
+    figure = plot_det({"a": (far, frr)})
     shown = line(figure, "a")
     np.testing.assert_allclose(shown.get_xdata()[1:4], ndtri(far[1:4]))
     np.testing.assert_allclose(shown.get_ydata()[1:4], ndtri(frr[1:4]))
@@ -76,14 +89,14 @@ def test_det_is_in_normal_deviates(pairs: Any) -> None:
 
 
 def test_det_of_perfect_scores_is_drawn() -> None:
-    figure = plots.plot_det({"a": ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0])})
+    figure = plot_det({"a": ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0])})
     assert np.all(np.isfinite(line(figure, "a").get_xydata()))
 
 
 def test_det_leaves_the_frame_instead_of_running_along_it() -> None:
     rng = np.random.default_rng(0)
     curve = roc(rng.normal(3, 1, 5000), rng.normal(0, 1, 5000))
-    figure = plots.plot_det({"a": (curve.far, 1 - curve.vr)})
+    figure = plot_det({"a": (curve.far, 1 - curve.vr)})
     low, high = figure.axes[0].get_xlim()
     for values in line(figure, "a").get_data():
         assert np.count_nonzero(values == high) <= 1
@@ -96,7 +109,7 @@ def test_tippett_counts_pairs_above_each_value() -> None:
         np.log(10) * np.array([1.0, 2.0, 2.0, -1.0]),
         np.log(10) * np.array([-3.0, 0.5]),
     )
-    figure = plots.plot_tippett({"a": (genuine, impostor)})
+    figure = plot_tippett({"a": (genuine, impostor)})
     for name, values in (("same person", genuine), ("different people", impostor)):
         x, y = line(figure, name).get_data()
         assert np.all(np.diff(x) >= 0)
@@ -106,20 +119,20 @@ def test_tippett_counts_pairs_above_each_value() -> None:
             expected = np.mean(values / np.log(10) > at)
             inside = np.flatnonzero(x <= at)
             assert (y[inside[-1]] if inside.size else 1.0) == pytest.approx(expected)
-    several = plots.plot_tippett({"a": (genuine, impostor), "b": (genuine + 1, impostor)})
+    several = plot_tippett({"a": (genuine, impostor), "b": (genuine + 1, impostor)})
     assert len(several.axes[0].get_legend().get_texts()) == 4
 
 
 def test_cmc_shows_rates_by_rank() -> None:
-    figure = plots.plot_cmc({"a": [0.5, 0.75, 1.0], "b": [0.4, 0.6, 0.8]})
+    figure = plot_cmc({"a": [0.5, 0.75, 1.0], "b": [0.4, 0.6, 0.8]})
     np.testing.assert_array_equal(line(figure, "a").get_xdata(), [1, 2, 3])
     np.testing.assert_array_equal(line(figure, "b").get_ydata(), [0.4, 0.6, 0.8])
     assert sorted(texts(figure)) == ["a", "b"]
 
 
 def test_histograms_are_densities_over_common_bins(pairs: Any) -> None:
-    figure = plots.plot_histograms({"a": pairs[0], "b": pairs[1]}, bins=10)
-    data = plots.figure_data(figure)
+    figure = plot_histograms({"a": pairs[0], "b": pairs[1]}, bins=10)
+    data = figure_data(figure)
     assert [entry["name"] for entry in data] == ["a", "b"]
     assert data[0]["x"] == data[1]["x"]
     for entry, values in zip(data, pairs, strict=True):
@@ -130,7 +143,7 @@ def test_histograms_are_densities_over_common_bins(pairs: Any) -> None:
 
 
 def test_score_histograms_mark_thresholds(pairs: Any) -> None:
-    figure = plots.plot_score_histograms(*pairs, thresholds={"FAR 1 %": 2.5})
+    figure = plot_score_histograms(*pairs, thresholds={"FAR 1 %": 2.5})
     marks = [line for line in figure.axes[0].get_lines() if line.get_label() == "_threshold"]
     assert [tuple(mark.get_xdata()) for mark in marks] == [(2.5, 2.5)]
     assert texts(figure) == ["FAR 1 %"]
@@ -138,13 +151,13 @@ def test_score_histograms_mark_thresholds(pairs: Any) -> None:
 
 @pytest.mark.parametrize("values", [[1.0, 1.0], [np.inf, 0.5], [np.inf, -np.inf]])
 def test_histograms_of_degenerate_samples(values: list[float]) -> None:
-    plots.figure_to_svg(plots.plot_histograms({"a": values, "b": [1.0]}))
+    figure_to_svg(plot_histograms({"a": values, "b": [1.0]}))
 
 
 def test_curves_with_errors() -> None:
     x, y = np.array([1.0, 10.0, 100.0]), np.array([0.2, 0.5, 0.6])
     error = np.array([0.1, 0.2, 0.3])
-    figure = plots.plot_curves({"a": (x, y, error), "b": (x, y + 1, None)}, "n", "rate", logx=True)
+    figure = plot_curves({"a": (x, y, error), "b": (x, y + 1, None)}, "n", "rate", logx=True)
     axes = figure.axes[0]
     assert (axes.get_xlabel(), axes.get_ylabel(), axes.get_xscale()) == ("n", "rate", "log")
     np.testing.assert_array_equal(line(figure, "a").get_xydata(), np.column_stack([x, y]))
@@ -157,7 +170,7 @@ def test_curves_with_errors() -> None:
 
 def test_long_curves_have_bands_and_asymmetric_errors() -> None:
     x = np.arange(50.0)
-    figure = plots.plot_curves({"a": (x, x, np.stack([np.full(50, 1.0), np.full(50, 3.0)]))})
+    figure = plot_curves({"a": (x, x, np.stack([np.full(50, 1.0), np.full(50, 3.0)]))})
     (band,) = figure.axes[0].collections
     points = band.get_paths()[0].vertices
     assert points[:, 1].min() == -1.0
@@ -167,7 +180,7 @@ def test_long_curves_have_bands_and_asymmetric_errors() -> None:
 def test_long_curves_are_thinned_without_losing_shape() -> None:
     x = np.linspace(0, 10, 100_000)
     y = np.where(x < 5, np.sin(3 * x), 4.0)
-    shown = line(plots.plot_curves({"a": (x, y)}), "a")
+    shown = line(plot_curves({"a": (x, y)}), "a")
     kept_x, kept_y = shown.get_data()
     assert kept_x.size <= 402
     given = dict(zip(x, y, strict=True))
@@ -177,11 +190,11 @@ def test_long_curves_are_thinned_without_losing_shape() -> None:
 
 
 def test_scatter_and_bars() -> None:
-    figure = plots.plot_scatter({"a": ([1, 2], [3, 4]), "b": ([5], [6])})
+    figure = plot_scatter({"a": ([1, 2], [3, 4]), "b": ([5], [6])})
     clouds = figure.axes[0].collections
     assert clouds[0].get_offsets().tolist() == [[1, 3], [2, 4]]
     assert clouds[1].get_offsets().tolist() == [[5, 6]]
-    figure = plots.plot_bars({"a": 0.5, "b": (0.25, (0.1, 0.2))}, percent=True)
+    figure = plot_bars({"a": 0.5, "b": (0.25, (0.1, 0.2))}, percent=True)
     assert [bar.get_width() for bar in figure.axes[0].patches] == [0.5, 0.25]
     assert texts(figure) == ["50.0 %", "25.0 %"]
     assert [t.get_text() for t in figure.axes[0].get_yticklabels()] == ["a", "b"]
@@ -189,7 +202,7 @@ def test_scatter_and_bars() -> None:
 
 
 def test_names_at_the_ends_do_not_overlap() -> None:
-    figure = plots.plot_curves({f"s{i}": ([0, 1], [0, 1 + i / 1000]) for i in range(8)})
+    figure = plot_curves({f"s{i}": ([0, 1], [0, 1 + i / 1000]) for i in range(8)})
     heights = sorted(text.xy[1] for text in figure.axes[0].texts)
     assert np.diff(heights).min() > 0.06
     assert heights[-1] <= 1.001
@@ -197,15 +210,13 @@ def test_names_at_the_ends_do_not_overlap() -> None:
 
 def test_many_points_become_one_raster() -> None:
     rng = np.random.default_rng(0)
-    svg = plots.figure_to_svg(plots.plot_scatter({"a": rng.normal(size=(2, 20_000))}))
+    svg = figure_to_svg(plot_scatter({"a": rng.normal(size=(2, 20_000))}))
     assert "data:image/png;base64" in svg
     assert len(svg) < 400_000
 
 
 def test_svg_is_deterministic_and_without_addresses() -> None:
-    first, second = (
-        plots.figure_to_svg(plots.plot_curves({"a": ([1, 2], [3, 4])}), "n") for _ in range(2)
-    )
+    first, second = (figure_to_svg(plot_curves({"a": ([1, 2], [3, 4])}), "n") for _ in range(2))
     assert first == second
     assert "http" not in first
     assert "var(--c0, #0072b2)" in first
@@ -215,14 +226,14 @@ def test_svg_is_deterministic_and_without_addresses() -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: plots.plot_roc({}),
-        lambda: plots.plot_curves({"a": ([1, 2], [1])}),
-        lambda: plots.plot_curves({"a": ([], [])}),
-        lambda: plots.plot_curves({"a": ([0, 1], [1, 2])}, logx=True),
-        lambda: plots.plot_curves({"a": ([1, 2], [1, 2], [1, 2, 3])}),
-        lambda: plots.plot_histograms({"a": []}),
-        lambda: plots.plot_histograms({"a": [np.nan]}),
-        lambda: plots.plot_bars({}),
+        lambda: plot_roc({}),
+        lambda: plot_curves({"a": ([1, 2], [1])}),
+        lambda: plot_curves({"a": ([], [])}),
+        lambda: plot_curves({"a": ([0, 1], [1, 2])}, logx=True),
+        lambda: plot_curves({"a": ([1, 2], [1, 2], [1, 2, 3])}),
+        lambda: plot_histograms({"a": []}),
+        lambda: plot_histograms({"a": [np.nan]}),
+        lambda: plot_bars({}),
     ],
 )
 def test_bad_input_is_refused(call: Any) -> None:
@@ -242,4 +253,4 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(MissingDependencyError, match=r"mien\[plots\]"):
-        plots.plot_curves({"a": ([1, 2], [1, 2])})
+        plot_curves({"a": ([1, 2], [1, 2])})

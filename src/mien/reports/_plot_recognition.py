@@ -9,7 +9,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from mien._core.validation import check_scores
-from mien.evaluation.plots._style import (
+from mien.reports._plot_general import plot_histograms
+from mien.reports._plot_style import (
     COLOURS,
     FAINT,
     INK,
@@ -22,7 +23,6 @@ from mien.evaluation.plots._style import (
     new_axes,
     thin,
 )
-from mien.evaluation.plots.general import plot_histograms
 
 __all__ = ["plot_cmc", "plot_det", "plot_roc", "plot_score_histograms", "plot_tippett"]
 

@@ -9,12 +9,7 @@ from typing import Any
 import numpy as np
 
 from mien._core.validation import require
-from mien.evaluation.plots._style import (
-    COLOURS,
-    FAINT,
-    INK,
-    RULE,
-)
+from mien.reports._plot_style import COLOURS, FAINT, INK, RULE
 
 __all__ = ["figure_data", "figure_to_svg"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mien._core.tracks import box_overlap, join_tracks, number_groups
+from mien.media import box_overlap, join_tracks, number_groups
 
 _OPTIONS = {"max_motion": 0.3, "min_overlap": 0.3, "max_gap": 1}
 

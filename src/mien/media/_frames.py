@@ -11,7 +11,7 @@ import numpy as np
 
 from mien._core.validation import require
 from mien.errors import DataError, ImageError, MissingDataError
-from mien.faces.images import MAX_PIXELS, read_image
+from mien.media._images import MAX_PIXELS, read_image
 
 __all__ = ["Frame", "FrameSource", "open_frames"]
 

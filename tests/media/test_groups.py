@@ -6,13 +6,7 @@ import numpy as np
 import pytest
 
 from mien.errors import InputError
-from mien.subspace import (
-    group_bursts,
-    group_folders,
-    group_table,
-    group_tracks,
-    pairs_in_pictures,
-)
+from mien.media import group_bursts, group_folders, group_table, group_tracks, pairs_in_pictures
 
 
 def _walk(n: int, start: tuple[float, float], step: float) -> np.ndarray:

@@ -15,7 +15,7 @@ import pytest
 from PIL import Image
 
 from mien.errors import ImageError, InputError, MissingDataError
-from mien.faces import contact_sheet, decode_image, read_image, resize_images, write_image
+from mien.media import contact_sheet, decode_image, read_image, resize_images, write_image
 
 
 def _ramp(height: int = 24, width: int = 32) -> np.ndarray:

@@ -17,9 +17,8 @@ from rich.text import Text
 
 from mien._core.atomic import write_atomically
 from mien.errors import InputError
-from mien.evaluation import plots
-from mien.evaluation._report_page import STYLE, html_figure, html_gallery, html_table, html_text
-from mien.evaluation._report_parts import (
+from mien.reports._page import STYLE, html_figure, html_gallery, html_table, html_text
+from mien.reports._parts import (
     FIGURE,
     Figure,
     Gallery,
@@ -30,7 +29,8 @@ from mien.evaluation._report_parts import (
     encode_picture,
     to_plain,
 )
-from mien.evaluation._report_terminal import terminal_table
+from mien.reports._plot_text import figure_data, figure_to_svg
+from mien.reports._terminal import terminal_table
 
 __all__ = ["Report"]
 
@@ -59,7 +59,7 @@ class Report:
 
     Examples
     --------
-    >>> from mien.evaluation.report import Report
+    >>> from mien.reports import Report
     >>> report = Report("Two systems", "600 pairs")
     >>> report.table("Errors", [{"system": "a", "EER": 0.021}, {"system": "b", "EER": 0.1}])
     >>> [part["kind"] for part in report.to_dict()["parts"]]
@@ -98,7 +98,7 @@ class Report:
         self._parts.append(Rows(str(title), plain, str(note)))
 
     def figure(self, figure: Any, caption: str, alt: str = "") -> None:
-        """Add a figure of :mod:`mien.evaluation.plots`, or any other of matplotlib.
+        """Add a figure of a ``plot_`` function, or any other of matplotlib.
 
         Parameters
         ----------
@@ -109,8 +109,8 @@ class Report:
         alt : str
             What it shows, for readers who do not see it; the caption if empty.
         """
-        svg = plots.figure_to_svg(figure, name=FIGURE)
-        series = plots.figure_data(figure)
+        svg = figure_to_svg(figure, name=FIGURE)
+        series = figure_data(figure)
         self._parts.append(Figure(svg, str(caption), str(alt) or str(caption), series))
 
     def gallery(

@@ -9,7 +9,7 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from mien.errors import InputError
-from mien.faces.engines import check_picture
+from mien.media._images import check_picture
 
 __all__ = ["caption_pictures"]
 
@@ -47,7 +47,7 @@ def caption_pictures(
     Examples
     --------
     >>> import numpy as np
-    >>> from mien.faces.captions import caption_pictures
+    >>> from mien.media import caption_pictures
     >>> caption_pictures([np.zeros((9, 9, 3), np.uint8)] * 2, ["a", "b"], "one person?").shape
     (300, 484, 3)
     """

@@ -14,8 +14,7 @@ from PIL import Image
 from rich.console import Console
 
 from mien.errors import DataError, InputError
-from mien.evaluation.plots import plot_curves
-from mien.evaluation.report import Report
+from mien.reports import Report, plot_curves
 
 EVIL = '<script>alert("1")</script> & "quotes"'
 VOID = {"meta", "img", "br", "link", "input"}

@@ -21,8 +21,13 @@ from mien.errors import DataError, ImageError, InputError, MissingDataError
 __all__ = [
     "MAX_PIXELS",
     "MAX_SIDE",
+    "DecodedImage",
+    "check_picture",
+    "check_size",
     "contact_sheet",
+    "decode_file",
     "decode_image",
+    "open_picture",
     "read_image",
     "resize_images",
     "write_image",
@@ -49,7 +54,7 @@ _TURNS = {
 }
 
 
-class Decoded(NamedTuple):
+class DecodedImage(NamedTuple):
     """A picture as asked for, and the height and width that it has in its file, upright."""
 
     pixels: np.ndarray
@@ -104,6 +109,20 @@ def check_size(size: Any) -> tuple[int, int] | None:
     return int(pair[0]), int(pair[1])
 
 
+def check_picture(image: Any) -> np.ndarray:
+    """Return one RGB picture (h, w, 3) uint8 in one piece of memory, or say what is wrong."""
+    array = np.asarray(image)
+    if array.ndim == 2:
+        array = np.repeat(array[..., None], 3, axis=2)
+    if array.ndim != 3 or array.shape[2] != 3:
+        raise InputError(f"image must be (h, w, 3) RGB or (h, w) grey; got {array.shape}")
+    if array.size == 0:
+        raise InputError(f"image is empty: the shape is {array.shape}")
+    if array.dtype != np.uint8:
+        raise InputError(f"image must be uint8 from 0 to 255; got {array.dtype}")
+    return np.ascontiguousarray(array)
+
+
 def read_image(
     path: str | os.PathLike[str],
     *,
@@ -152,7 +171,7 @@ def read_image(
     Examples
     --------
     >>> import numpy as np, tempfile, pathlib
-    >>> from mien.faces import read_image, write_image
+    >>> from mien.media import read_image, write_image
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = write_image(pathlib.Path(folder) / "a.png", np.full((4, 6), 9, np.uint8))
     ...     read_image(path, size=2).tolist()
@@ -160,7 +179,7 @@ def read_image(
     """
     path = Path(path)
     with open_picture(path) as file:
-        return decode(
+        return decode_file(
             file,
             repr(str(path)),
             colour=colour,
@@ -185,7 +204,7 @@ def decode_image(
 
     Parameters are those of `read_image`; ``name`` is what the errors call the picture.
     """
-    return decode(
+    return decode_file(
         io.BytesIO(data),
         name,
         colour=colour,
@@ -213,7 +232,7 @@ def open_picture(path: Path) -> Iterator[BinaryIO]:
         yield file
 
 
-def decode(
+def decode_file(
     file: BinaryIO,
     name: str,
     *,
@@ -222,7 +241,7 @@ def decode(
     fit: str = "crop",
     max_pixels: int = MAX_PIXELS,
     max_side: int = MAX_SIDE,
-) -> Decoded:
+) -> DecodedImage:
     """Decode an open file; every failure becomes an ImageError that begins with ``name``."""
     wanted = check_size(size)
     check_choice("fit", fit, _FITS)
@@ -270,7 +289,7 @@ def _check_header(image: Image.Image, name: str, max_pixels: int, max_side: int)
 
 def _to_pixels(
     image: Image.Image, name: str, colour: bool, size: tuple[int, int] | None, fit: str
-) -> Decoded:
+) -> DecodedImage:
     width, height = image.size
     turn = _TURNS.get(_orientation(image))
     sideways = turn is not None and turn not in (
@@ -289,7 +308,7 @@ def _to_pixels(
     if size is not None:
         image = _fit(image, size, fit)
     original = (width, height) if sideways else (height, width)
-    return Decoded(np.array(image, dtype=np.uint8), original)
+    return DecodedImage(np.array(image, dtype=np.uint8), original)
 
 
 def _orientation(image: Image.Image) -> int:

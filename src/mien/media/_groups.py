@@ -8,17 +8,31 @@ from typing import Any
 
 import numpy as np
 
-from mien._core.tracks import join_tracks, number_groups
 from mien._core.validation import NO_GROUP, check_choice, check_labels
 from mien.errors import InputError
+from mien.media._tracks import join_tracks
 
 __all__ = [
     "group_bursts",
     "group_folders",
     "group_table",
     "group_tracks",
+    "number_groups",
     "pairs_in_pictures",
 ]
+
+
+def number_groups(groups: np.ndarray, min_length: int) -> np.ndarray:
+    """Groups of fewer than ``min_length`` become -1; the others are numbered from 0 again."""
+    out = np.full(len(groups), NO_GROUP, dtype=np.int64)
+    names, first = np.unique(groups, return_index=True)
+    number = 0
+    for name in names[np.argsort(first)]:
+        members = groups == name
+        if name != NO_GROUP and members.sum() >= min_length:
+            out[members] = number
+            number += 1
+    return out
 
 
 def _check_boxes(boxes: Any, box_format: str) -> np.ndarray:
@@ -86,7 +100,7 @@ def group_tracks(
 
     Examples
     --------
-    >>> from mien.subspace import group_tracks
+    >>> from mien.media import group_tracks
     >>> boxes = [[10, 10, 20, 20], [80, 10, 20, 20], [11, 10, 20, 20], [80, 11, 20, 20]]
     >>> group_tracks(boxes, [0, 0, 1, 1]).tolist()
     [0, 1, 0, 1]
@@ -142,7 +156,7 @@ def group_bursts(
 
     Examples
     --------
-    >>> from mien.subspace import group_bursts
+    >>> from mien.media import group_bursts
     >>> group_bursts([0.0, 0.5, 60.0, 61.0, 500.0], max_gap=2).tolist()
     [0, 0, 1, 1, -1]
     """
@@ -186,7 +200,7 @@ def group_folders(paths: Iterable[Any], *, level: int = 1, min_length: int = 2) 
 
     Examples
     --------
-    >>> from mien.subspace import group_folders
+    >>> from mien.media import group_folders
     >>> group_folders(["a/1.jpg", "a/2.jpg", "b/1.jpg"]).tolist()
     [0, 0, -1]
     """
@@ -218,7 +232,7 @@ def group_table(names: Iterable[Any], table: Mapping[str, Any]) -> np.ndarray:
 
     Examples
     --------
-    >>> from mien.subspace import group_table
+    >>> from mien.media import group_table
     >>> group_table(["1.jpg", "2.jpg", "3.jpg"], {"1.jpg": "x", "3.jpg": "x"}).tolist()
     [0, -1, 0]
     """
@@ -255,7 +269,7 @@ def pairs_in_pictures(pictures: Any, videos: Any = None) -> np.ndarray:
 
     Examples
     --------
-    >>> from mien.subspace import pairs_in_pictures
+    >>> from mien.media import pairs_in_pictures
     >>> pairs_in_pictures(["a.jpg", "b.jpg", "a.jpg"]).tolist()
     [[0, 2]]
     """

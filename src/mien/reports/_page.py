@@ -6,12 +6,7 @@ import base64
 import html
 import re
 
-from mien.evaluation._report_parts import (
-    FIGURE,
-    Figure,
-    Gallery,
-    Rows,
-)
+from mien.reports._parts import FIGURE, Figure, Gallery, Rows
 
 __all__ = ["STYLE", "html_figure", "html_gallery", "html_table", "html_text"]
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from mien._core.validation import NO_GROUP
 
-__all__ = ["box_overlap", "join_tracks", "number_groups"]
+__all__ = ["box_overlap", "join_tracks"]
 
 
 def box_overlap(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -106,16 +106,3 @@ def _assign(gain: np.ndarray, allowed: np.ndarray) -> dict[int, int]:
     rows, columns = linear_sum_assignment(gain, maximize=True)
     pairs = zip(rows.tolist(), columns.tolist(), strict=True)
     return {column: row for row, column in pairs if allowed[row, column]}
-
-
-def number_groups(groups: np.ndarray, min_length: int) -> np.ndarray:
-    """Groups of fewer than ``min_length`` become -1; the others are numbered from 0 again."""
-    out = np.full(len(groups), NO_GROUP, dtype=np.int64)
-    names, first = np.unique(groups, return_index=True)
-    number = 0
-    for name in names[np.argsort(first)]:
-        members = groups == name
-        if name != NO_GROUP and members.sum() >= min_length:
-            out[members] = number
-            number += 1
-    return out

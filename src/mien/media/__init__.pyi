@@ -1,0 +1,73 @@
+from ._captions import caption_pictures
+from ._drawing import draw_boxes
+from ._frames import Frame, FrameSource, open_frames
+from ._groups import (
+    group_bursts,
+    group_folders,
+    group_table,
+    group_tracks,
+    number_groups,
+    pairs_in_pictures,
+)
+from ._images import (
+    MAX_PIXELS,
+    MAX_SIDE,
+    DecodedImage,
+    check_picture,
+    check_size,
+    contact_sheet,
+    decode_file,
+    decode_image,
+    open_picture,
+    read_image,
+    resize_images,
+    write_image,
+)
+from ._listing import (
+    PICTURE_SUFFIXES,
+    VIDEO_SUFFIXES,
+    MediaFiles,
+    find_media,
+    find_pictures,
+    is_picture,
+    is_video,
+)
+from ._times import PictureTime, picture_time
+from ._tracks import box_overlap, join_tracks
+
+__all__ = [
+    "MAX_PIXELS",
+    "MAX_SIDE",
+    "PICTURE_SUFFIXES",
+    "VIDEO_SUFFIXES",
+    "DecodedImage",
+    "Frame",
+    "FrameSource",
+    "MediaFiles",
+    "PictureTime",
+    "box_overlap",
+    "caption_pictures",
+    "check_picture",
+    "check_size",
+    "contact_sheet",
+    "decode_file",
+    "decode_image",
+    "draw_boxes",
+    "find_media",
+    "find_pictures",
+    "group_bursts",
+    "group_folders",
+    "group_table",
+    "group_tracks",
+    "is_picture",
+    "is_video",
+    "join_tracks",
+    "number_groups",
+    "open_frames",
+    "open_picture",
+    "pairs_in_pictures",
+    "picture_time",
+    "read_image",
+    "resize_images",
+    "write_image",
+]

@@ -1,0 +1,25 @@
+from ._plot_general import plot_bars, plot_curves, plot_histograms, plot_scatter
+from ._plot_recognition import (
+    plot_cmc,
+    plot_det,
+    plot_roc,
+    plot_score_histograms,
+    plot_tippett,
+)
+from ._plot_text import figure_data, figure_to_svg
+from ._report import Report
+
+__all__ = [
+    "Report",
+    "figure_data",
+    "figure_to_svg",
+    "plot_bars",
+    "plot_cmc",
+    "plot_curves",
+    "plot_det",
+    "plot_histograms",
+    "plot_roc",
+    "plot_scatter",
+    "plot_score_histograms",
+    "plot_tippett",
+]
