@@ -118,6 +118,6 @@ def test_drawing_refuses_what_does_not_fit(astronaut: np.ndarray, face: Face) ->
         annotate(astronaut, [face], ["a", "b"])
     with pytest.raises(InputError, match="colours has 0 entries"):
         annotate(astronaut, [face], ["a"], [])
-    with pytest.raises(InputError, match="no colour"):
+    with pytest.raises(InputError, match="not a colour"):
         annotate(astronaut, [face], ["a"], ["no such colour"])
     np.testing.assert_array_equal(annotate(astronaut, [], []), astronaut)
