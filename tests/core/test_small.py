@@ -14,7 +14,14 @@ from mien._core import jit
 from mien._core.atomic import atomic_path, write_atomically
 from mien._core.em import run_em
 from mien._core.progress import listening, report, track
-from mien._core.validation import check_groups, check_images, check_labels, check_scores, require
+from mien._core.validation import (
+    check_groups,
+    check_images,
+    check_labels,
+    check_scores,
+    find_unknown,
+    require,
+)
 from mien.errors import InputError, MissingDependencyError, PerformanceWarning
 
 
@@ -89,7 +96,7 @@ def test_labels_of_any_kind() -> None:
     assert check_labels("y", ["b", "a"]).tolist() == ["b", "a"]
     assert check_labels("y", [3.0, 7.0]).dtype.kind == "i"
     assert check_labels("y", np.array(["x", "y"], dtype=object)).dtype.kind == "U"
-    for bad, said in [([0.5], "fractions"), ([[1]], "one dimension"), ([1, 2, 3], "3 entries")]:
+    for bad, said in [([0.5], "fractions"), ([[1, 2]], "one dimension"), ([1, 2, 3], "3 entries")]:
         with pytest.raises(InputError, match=said):
             check_labels("y", bad, 2 if len(bad) == 3 else None)
 
@@ -134,3 +141,57 @@ def test_atomic_writing_replaces_or_leaves(tmp_path: Path) -> None:
         fail()
     assert target.read_text() == "old"
     assert list(tmp_path.iterdir()) == [target]
+
+
+MISSING = [None, np.nan, float("nan"), np.datetime64("NaT"), -1, -1.0, "-1", "nan", "NaT", ""]
+
+
+@pytest.mark.parametrize("gone", MISSING, ids=repr)
+def test_a_missing_label_among_strings_never_becomes_a_person(gone: object) -> None:
+    labels = np.asarray(["ann", gone, "bob", gone, "ann"], dtype=object)
+    with pytest.raises(InputError, match=r"2 missing label.*row 1"):
+        check_labels("y", labels)
+    with pytest.raises(InputError, match="2 missing"):
+        check_labels("y", labels.tolist())
+    kept = check_labels("y", labels, missing="unknown")
+    assert kept.tolist() == ["ann", "-1", "bob", "-1", "ann"]
+    assert find_unknown(kept).tolist() == [False, True, False, True, False]
+    assert check_groups(labels, 5).tolist() == [0, -1, 1, -1, 0]
+
+
+@pytest.mark.parametrize("gone", [None, np.nan, -1, -1.0, ""], ids=repr)
+def test_a_missing_label_among_numbers_never_becomes_a_person(gone: object) -> None:
+    labels = np.asarray([7, gone, 2**60 + 1, 7], dtype=object)
+    with pytest.raises(InputError, match=r"1 missing label.*row 1"):
+        check_labels("y", labels)
+    assert check_labels("y", labels, missing="unknown").tolist() == [7, -1, 2**60 + 1, 7]
+
+
+def test_missing_labels_of_arrays_with_a_type() -> None:
+    for labels in (np.array([3.0, np.nan, 3.0]), np.array([3, -1, 3]), np.array([3.0, -1, 3.0])):
+        with pytest.raises(InputError, match="1 missing"):
+            check_labels("y", labels)
+        assert check_groups(labels, 3).tolist() == [3, -1, 3]
+    # NumPy makes text of whatever stands among strings.
+    assert check_groups(np.array(["a", -1, "a"]), 3).tolist() == [0, -1, 0]
+    assert check_groups(np.array(["a", np.nan, "a"]), 3).tolist() == [0, -1, 0]
+
+
+def test_classes_may_be_minus_one_and_never_missing() -> None:
+    assert check_labels("y", [-1, 1], missing="class").tolist() == [-1, 1]
+    assert check_labels("y", ["-1", "1"], missing="class").tolist() == ["-1", "1"]
+    for labels in ([None, "a"], [np.nan, 1.0], np.array(["a", np.nan])):
+        with pytest.raises(InputError, match="1 missing"):
+            check_labels("y", labels, missing="class")
+
+
+def test_missing_labels_of_pandas() -> None:
+    pandas = pytest.importorskip("pandas")
+    for series in (
+        pandas.Series(["a", pandas.NA, "a"], dtype="string"),
+        pandas.Series(["a", pandas.NaT, "a"], dtype=object),
+        pandas.Series([4, None, 4], dtype="Int64"),
+    ):
+        with pytest.raises(InputError, match="1 missing"):
+            check_labels("y", series)
+        assert (check_groups(series, 3) == -1).tolist() == [False, True, False]

@@ -254,3 +254,14 @@ def test_real_embeddings_that_are_rank_deficient(data_home):
     same = pairs[:, 2] == 1
     best = max(np.mean((scores > t) == same) for t in np.unique(scores))
     assert best >= 0.98
+
+
+@pytest.mark.parametrize("gone", [None, np.nan, -1, "-1"], ids=repr)
+def test_a_missing_label_is_not_a_person(gone: object) -> None:
+    X = np.random.default_rng(0).standard_normal((60, 3))
+    people = np.repeat([f"p{i}" for i in range(30)], 2).astype(object)
+    people[[3, 8]] = gone
+    with pytest.raises(InputError, match="2 missing"):
+        JointBayesian().fit(X, people)
+    with pytest.raises(InputError, match="2 missing"):
+        JointBayesianStatistics().update(X, people)

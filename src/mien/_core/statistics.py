@@ -90,7 +90,8 @@ class GroupedMoments:
         X = np.asarray(X)
         if X.ndim != 2 or X.shape[1] != self.n_features:
             raise InputError(f"a batch must have the shape (n, {self.n_features}); got {X.shape}")
-        y = check_labels("labels", y, len(X))
+        missing = "refuse" if self.no_group is None else "unknown"
+        y = check_labels("labels", y, len(X), missing=missing)
         if len(X) == 0:
             return self
         if not _all_finite(X):

@@ -17,10 +17,13 @@ __all__ = [
     "check_images",
     "check_labels",
     "check_scores",
+    "find_unknown",
     "require",
 ]
 
 NO_GROUP = -1
+# What NumPy, pandas and CSV files make of a missing label among strings.
+_MISSING_TEXTS = ("", "-1", "nan", "NaN", "NaT", "None", "<NA>")
 
 
 def require(module: str, extra: str, purpose: str) -> ModuleType:
@@ -70,22 +73,102 @@ def check_scores(name: str, scores: Any) -> np.ndarray:
     return array
 
 
-def check_labels(name: str, labels: Any, n_samples: int | None = None) -> np.ndarray:
-    """Return labels as an array with one dimension: integers or strings, gaps and all."""
+def check_labels(
+    name: str, labels: Any, n_samples: int | None = None, *, missing: str = "refuse"
+) -> np.ndarray:
+    """Return labels as an array with one dimension: integers or strings, in any order.
+
+    Parameters
+    ----------
+    name : str
+        What to call them in the error.
+    labels : array-like (n,) or (n, 1)
+        Integers, whole floats or strings. None, NaN, NaT, pandas' NA and -1 say "unknown", and
+        so do the texts that a conversion makes of them ("-1", "nan", "NaT", "None", "<NA>") and
+        the empty text: a missing label never becomes a label of its own.
+    n_samples : int or None
+        How many there must be.
+    missing : {"refuse", "unknown", "class"}
+        What happens to unknown labels. "refuse" is an error. "unknown" keeps them: as -1 among
+        integers and as "-1" among strings (see :func:`find_unknown`). "class" is for classifiers
+        and for numbers that are no people: -1 is a label like any other, as in scikit-learn, and
+        everything else that is missing is an error.
+    """
+    check_choice("missing", missing, ("refuse", "unknown", "class"))
     array = np.asarray(labels)
+    if array.dtype.kind == "U" and isinstance(labels, (list, tuple)):
+        # NumPy has turned whatever stood among the strings into text.
+        array = np.asarray(labels, dtype=object)
+    if array.ndim == 2 and array.shape[1] == 1:
+        array = array[:, 0]
     if array.ndim != 1:
         raise InputError(f"{name} must have one dimension; got the shape {array.shape}")
-    if array.dtype.kind == "O":
-        array = np.asarray([str(label) for label in array])
-    if array.dtype.kind == "f":
-        if not np.all(np.isfinite(array)) or np.any(array != np.round(array)):
-            raise InputError(f"{name} must be integers or strings; got fractions or NaN")
-        array = array.astype(np.int64)
-    if array.dtype.kind not in "iubU":
-        raise InputError(f"{name} must be integers or strings; got {array.dtype}")
     if n_samples is not None and array.size != n_samples:
         raise InputError(f"{name} has {array.size} entries for {n_samples} samples")
+    array, unknown = _read_labels(name, array, minus_one=missing != "class")
+    if missing != "unknown" and unknown.any():
+        first = int(np.flatnonzero(unknown)[0])
+        minus_one = ", -1" if missing == "refuse" else ""
+        raise InputError(
+            f"{name} has {int(unknown.sum())} missing label(s) among {array.size}, the first in "
+            f"row {first}: None, NaN, NaT{minus_one} and empty text are not labels; leave those "
+            "rows out, or label them"
+        )
     return array
+
+
+def find_unknown(labels: np.ndarray) -> np.ndarray:
+    """Which (n,) of the labels of ``check_labels(..., missing="unknown")`` are unknown."""
+    unknown: np.ndarray = labels == (str(NO_GROUP) if labels.dtype.kind == "U" else NO_GROUP)
+    return unknown
+
+
+def _read_labels(name: str, array: np.ndarray, *, minus_one: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Integers or strings, unknown ones as -1 or "-1", and which are unknown."""
+    kind = array.dtype.kind
+    if kind == "O":
+        unknown = np.asarray([_is_missing(label, minus_one) for label in array], dtype=bool)
+        known = [label for label, gone in zip(array, unknown, strict=True) if not gone]
+        if all(isinstance(label, (int, float, np.number, np.bool_)) for label in known):
+            numbers = np.where(unknown, float(NO_GROUP), array).astype(np.float64)
+            # Large integers lose digits as floats.
+            if all(isinstance(label, (int, np.integer)) for label in known):
+                return np.where(unknown, NO_GROUP, array).astype(np.int64), unknown
+            return _as_integers(name, numbers), unknown
+        texts = [
+            str(NO_GROUP) if gone else str(label)
+            for label, gone in zip(array, unknown, strict=True)
+        ]
+        return np.asarray(texts), unknown
+    if kind == "f":
+        unknown = np.isnan(array)
+        whole = _as_integers(name, np.where(unknown, NO_GROUP, array))
+        return whole, unknown | (whole == NO_GROUP if minus_one else False)
+    if kind == "U":
+        texts = tuple(text for text in _MISSING_TEXTS if minus_one or text != str(NO_GROUP))
+        unknown = np.isin(array, texts)
+        if not unknown.any():
+            return array, unknown
+        return np.where(unknown, str(NO_GROUP), array), unknown
+    if kind not in "iub":
+        raise InputError(f"{name} must be integers or strings; got {array.dtype}")
+    if kind == "i" and minus_one:
+        return array, array == NO_GROUP
+    return array, np.zeros(array.size, dtype=bool)
+
+
+def _is_missing(label: Any, minus_one: bool) -> bool:
+    if label is None or type(label).__name__ in ("NAType", "NaTType"):
+        return True
+    if isinstance(label, str):
+        return label in _MISSING_TEXTS and (minus_one or label != str(NO_GROUP))
+    return bool(label != label) or (minus_one and bool(label == NO_GROUP))
+
+
+def _as_integers(name: str, array: np.ndarray) -> np.ndarray:
+    if not np.all(np.isfinite(array)) or np.any(array != np.round(array)):
+        raise InputError(f"{name} must be integers or strings; got fractions or infinity")
+    return array.astype(np.int64)
 
 
 def check_groups(groups: Any, n_samples: int, *, at_least: int = 1) -> np.ndarray:
@@ -94,20 +177,23 @@ def check_groups(groups: Any, n_samples: int, *, at_least: int = 1) -> np.ndarra
     Parameters
     ----------
     groups : array-like (n_samples,)
-        Integers with -1 for "no group", or strings (then every point is in a group).
+        Integers or strings; whatever :func:`check_labels` takes for unknown is in no group.
     n_samples : int
         How many there must be.
     at_least : int
-        Fewest groups with two points or more.
+        Minimum number of groups with two points or more.
 
     Returns
     -------
     (n_samples,) int64
         Strings are numbered in the order of ``numpy.unique``; integers are kept.
     """
-    array = check_labels("groups", groups, n_samples)
+    array = check_labels("groups", groups, n_samples, missing="unknown")
     if array.dtype.kind == "U":
-        array = np.unique(array, return_inverse=True)[1]
+        alone = find_unknown(array)
+        numbers = np.full(array.size, NO_GROUP)
+        numbers[~alone] = np.unique(array[~alone], return_inverse=True)[1]
+        array = numbers
     array = array.astype(np.int64)
     _, counts = np.unique(array[array != NO_GROUP], return_counts=True)
     useful = int(np.count_nonzero(counts >= 2))

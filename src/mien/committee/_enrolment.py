@@ -84,7 +84,7 @@ class Enrolment:
         return self
 
     def _check_new_labels(self, y: Any, n: int) -> np.ndarray:
-        labels = check_labels("y", y, n)
+        labels = check_labels("y", y, n, missing="class")
         kinds = {"U": "strings", "O": "strings"}
         mine = kinds.get(self.classes_.dtype.kind, "numbers")
         theirs = kinds.get(labels.dtype.kind, "numbers")

@@ -153,8 +153,8 @@ def _check_outputs(members: Any) -> np.ndarray:
 def _indicators(truth: Any, classes: Any, shape: tuple[int, ...]) -> tuple[np.ndarray, np.ndarray]:
     """Indicator (n, c) of the truth, and its column (n,), -1 where the label has none."""
     n, c = shape
-    names = np.arange(c) if classes is None else check_labels("classes", classes)
-    labels = check_labels("truth", truth, n)
+    names = np.arange(c) if classes is None else check_labels("classes", classes, missing="class")
+    labels = check_labels("truth", truth, n, missing="class")
     if len(names) != c:
         raise InputError(f"classes has {len(names)} labels for {c} columns")
     order = np.argsort(names)

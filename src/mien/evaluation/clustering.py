@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from mien._core.validation import NO_GROUP, check_labels
+from mien._core.validation import check_labels, find_unknown
 from mien.errors import InputError
 from mien.evaluation.intervals import (
     RandomState,
@@ -47,13 +47,12 @@ def _contingency(people: Any, clusters: Any) -> sparse.csr_matrix:
     truth = check_labels("people", people)
     if truth.size == 0:
         raise InputError("people is empty: at least one sample is needed")
-    found = check_labels("clusters", clusters, truth.size)
+    found = check_labels("clusters", clusters, truth.size, missing="unknown")
     rows = np.unique(truth, return_inverse=True)[1]
     columns = np.unique(found, return_inverse=True)[1].astype(np.int64)
-    if found.dtype.kind == "i":
-        alone = np.flatnonzero(found == NO_GROUP)
-        columns[alone] = columns.max() + 1 + np.arange(alone.size)
-        columns = np.unique(columns, return_inverse=True)[1]
+    alone = np.flatnonzero(find_unknown(found))
+    columns[alone] = columns.max() + 1 + np.arange(alone.size)
+    columns = np.unique(columns, return_inverse=True)[1]
     ones = np.ones(truth.size, dtype=np.int64)
     table = sparse.csr_matrix((ones, (rows, columns)), shape=(rows.max() + 1, columns.max() + 1))
     table.sum_duplicates()

@@ -85,7 +85,9 @@ def _check_folds(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     scores = check_scores("scores", scores)
     truth = check_same(same, scores.size)
-    labels, codes = np.unique(check_labels("folds", folds, scores.size), return_inverse=True)
+    labels, codes = np.unique(
+        check_labels("folds", folds, scores.size, missing="class"), return_inverse=True
+    )
     if labels.size < 2:
         raise InputError(f"at least two folds are needed; got {labels.size}")
     return scores, truth, labels, codes

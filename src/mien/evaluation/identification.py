@@ -66,7 +66,7 @@ def check_score_matrix(scores: Any) -> np.ndarray:
 
 def number_labels(probe: Any, gallery: Any, shape: tuple[int, ...]) -> tuple[np.ndarray, ...]:
     """Codes of probes and gallery from one numbering."""
-    probe = check_labels("probe_people", probe, shape[0])
+    probe = check_labels("probe_people", probe, shape[0], missing="unknown")
     gallery = check_labels("gallery_people", gallery, shape[1])
     if (probe.dtype.kind == "U") != (gallery.dtype.kind == "U"):
         probe, gallery = probe.astype(str), gallery.astype(str)
@@ -275,7 +275,7 @@ def evaluate_identification(
     if failures < 0:
         raise InputError(f"failures cannot be negative; got {failures}")
     mate, rank, best, n_people = _best_scores(scores, probe_people, gallery_people)
-    probe = check_labels("probe_people", probe_people)
+    probe = check_labels("probe_people", probe_people, missing="unknown")
     mated = rank > 0
     n_mated = int(mated.sum()) + failures
     if n_mated == failures:

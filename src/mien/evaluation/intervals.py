@@ -191,7 +191,9 @@ def bootstrap_mean_interval(
     (0.0, 1.0)
     """
     array = check_scores("values", values)
-    codes = np.unique(check_labels("people", people, array.size), return_inverse=True)[1]
+    codes = np.unique(
+        check_labels("people", people, array.size, missing="unknown"), return_inverse=True
+    )[1]
     confidence = check_confidence(confidence)
     counts = np.bincount(codes).astype(float)
     sums = np.bincount(codes, weights=array)

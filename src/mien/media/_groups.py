@@ -107,10 +107,14 @@ def group_tracks(
     """
     corners = _check_boxes(boxes, box_format)
     n = len(corners)
-    frames = check_labels("frames", frames, n)
+    frames = check_labels("frames", frames, n, missing="class")
     if frames.dtype.kind == "U":
         raise InputError("frames must be numbers, in the order of time")
-    names = np.zeros(n, dtype=int) if videos is None else check_labels("videos", videos, n)
+    names = (
+        np.zeros(n, dtype=int)
+        if videos is None
+        else check_labels("videos", videos, n, missing="class")
+    )
     track = np.full(n, NO_GROUP, dtype=np.int64)
     n_tracks = 0
     for name in _in_order(names):
@@ -172,7 +176,11 @@ def group_bursts(
     if not np.all(np.isfinite(times)):
         raise InputError("times have NaN or infinite entries")
     n = len(times)
-    names = np.zeros(n, dtype=int) if cameras is None else check_labels("cameras", cameras, n)
+    names = (
+        np.zeros(n, dtype=int)
+        if cameras is None
+        else check_labels("cameras", cameras, n, missing="class")
+    )
     codes = np.unique(names, return_inverse=True)[1]
     order = np.lexsort([times, codes])
     breaks = (np.diff(times[order]) > max_gap) | (np.diff(codes[order]) != 0)
@@ -273,10 +281,10 @@ def pairs_in_pictures(pictures: Any, videos: Any = None) -> np.ndarray:
     >>> pairs_in_pictures(["a.jpg", "b.jpg", "a.jpg"]).tolist()
     [[0, 2]]
     """
-    pictures = check_labels("pictures", pictures)
+    pictures = check_labels("pictures", pictures, missing="class")
     keys = pictures.astype(str)
     if videos is not None:
-        videos = check_labels("videos", videos, len(keys)).astype(str)
+        videos = check_labels("videos", videos, len(keys), missing="class").astype(str)
         keys = np.char.add(np.char.add(videos, "\0"), keys)
     codes = np.unique(keys, return_inverse=True)[1]
     order = np.argsort(codes, kind="stable")

@@ -49,7 +49,11 @@ class GroupProjection(LinearProjection):
     """A projection whose ``fit(X, y)`` takes groups, -1 for points in none."""
 
     def _check_groups(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
+        if y is None:
+            raise InputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
         return X, check_groups(y, len(X))
 
     def fit_statistics(self, statistics: GroupStatistics) -> Self:

@@ -104,7 +104,9 @@ class ClassDependenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def fit(self, X: Any, y: Any) -> Self:
         """Learn a filter for each class of y (n_samples,) from X (n_samples, n_features)."""
         X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
-        self.classes_, codes = np.unique(check_labels("y", y, len(X)), return_inverse=True)
+        self.classes_, codes = np.unique(
+            check_labels("y", y, len(X), missing="class"), return_inverse=True
+        )
         if len(self.classes_) < 2:
             raise InputError("at least two classes are needed; got one class")
         self.sigma_ = None

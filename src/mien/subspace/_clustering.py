@@ -14,7 +14,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
 from mien._core.constraints import NON_NEGATIVE, POSITIVE_INTEGER
-from mien._core.validation import NO_GROUP, check_labels
+from mien._core.validation import check_labels, find_unknown
 from mien.errors import InputError
 
 __all__ = ["ConstrainedClustering", "merge_constrained"]
@@ -257,11 +257,10 @@ def _check_pieces(groups: Any, n: int) -> np.ndarray:
     """Number (n,) of what must stay together: each group, and each point in none."""
     if groups is None:
         return np.arange(n)
-    groups = check_labels("groups", groups, n)
+    groups = check_labels("groups", groups, n, missing="unknown")
     names = np.array([f"g{group}" for group in groups])
-    if groups.dtype.kind != "U":
-        alone = groups == NO_GROUP
-        names = np.where(alone, np.char.add("p", np.arange(n).astype(str)), names)
+    alone = np.char.add("p", np.arange(n).astype(str))
+    names = np.where(find_unknown(groups), alone, names)
     return _number_in_order(names)
 
 

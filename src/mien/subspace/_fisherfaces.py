@@ -85,7 +85,9 @@ class Fisherfaces(GroupProjection):
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from X (n_samples, n_features) and classes y (n_samples,)."""
         X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
-        self.classes_, classes = np.unique(check_labels("y", y, len(X)), return_inverse=True)
+        self.classes_, classes = np.unique(
+            check_labels("y", y, len(X), missing="class"), return_inverse=True
+        )
         if choose_solver(X, "auto", None) == "statistics":
             return self._fit_scatters(statistics_of(X, classes))
         contrasts = group_contrasts(X, classes)

@@ -75,7 +75,11 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         y (n_samples,) has -1 for points in no group.
         """
-        X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
+        if y is None:
+            raise InputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
         groups = check_groups(y, len(X))
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise InputError(f"a precomputed kernel must be square; got {X.shape}")

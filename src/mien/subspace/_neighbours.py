@@ -77,7 +77,9 @@ class NearestNeighbourIdentifier(ClassifierMixin, BaseEstimator):
         X, y = validate_data(self, X, y, dtype=FLOATS)
         check_classification_targets(y)
         self.gallery_ = np.array(X)
-        self.labels_ = y.copy() if y.dtype.kind in "OSU" else check_labels("y", y, len(X))
+        self.labels_ = (
+            y.copy() if y.dtype.kind in "OSU" else check_labels("y", y, len(X), missing="class")
+        )
         if self.labels_.dtype.kind == "O":
             self.labels_ = np.asarray([str(label) for label in self.labels_])
         self.classes_ = np.unique(self.labels_)

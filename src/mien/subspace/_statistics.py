@@ -9,7 +9,7 @@ import numpy as np
 
 from mien._core.progress import track
 from mien._core.statistics import GroupedMoments
-from mien._core.validation import NO_GROUP, check_labels
+from mien._core.validation import check_labels, find_unknown
 from mien.errors import InputError
 
 __all__ = ["GroupStatistics"]
@@ -82,8 +82,8 @@ class GroupStatistics:
     def update(self, X: Any, groups: Any) -> GroupStatistics:
         """Add a batch X (n, n_features) with groups (n,), -1 for none; returns itself."""
         X = np.asarray(X)
-        groups = check_labels("groups", groups, len(X))
-        alone = groups == NO_GROUP if groups.dtype.kind != "U" else np.zeros(len(X), bool)
+        groups = check_labels("groups", groups, len(X), missing="unknown")
+        alone = find_unknown(groups)
         if not alone.any():
             self._grouped.update(X, groups)
             return self

@@ -16,7 +16,7 @@ from mien._core.logistic import balance_classes, fit_logistic
 from mien._core.validation import check_labels
 from mien.errors import InputError, NotEnoughDataError
 from mien.verification._selection import HeldOutPairs, held_out_scores, person_losses
-from mien.verification.joint_bayesian import JointBayesian, _flat_labels
+from mien.verification.joint_bayesian import JointBayesian
 
 __all__ = ["CalibratedVerifier"]
 
@@ -183,7 +183,7 @@ class CalibratedVerifier(BaseEstimator):
         if y is None:
             raise InputError("CalibratedVerifier requires y to be passed, but the target y is None")
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        y = check_labels("y", _flat_labels(y), len(X))
+        y = check_labels("y", y, len(X))
         names = self._names()
         _, people = np.unique(y, return_inverse=True)
         useful = int(np.count_nonzero(np.bincount(people) >= 2))

@@ -258,7 +258,7 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
                 ensure_all_finite=False,
                 ensure_min_samples=2,
             )
-            y = check_labels("y", _flat_labels(y), len(X))
+            y = check_labels("y", y, len(X))
             return JointBayesianStatistics(self.features).update(X, y)
         if reset:
             self.n_features_in_ = statistics.moments.n_features
@@ -327,12 +327,6 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         tags.target_tags.required = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _flat_labels(y: Any) -> np.ndarray:
-    """Labels with one dimension; a column is flattened, as scikit-learn does."""
-    y = np.asarray(y)
-    return y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y
 
 
 def _require_people(moments: GroupedMoments) -> None:

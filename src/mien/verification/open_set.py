@@ -19,7 +19,7 @@ from mien._core.validation import check_labels
 from mien.errors import InputError, ModelDamagedError, NotEnoughDataError
 from mien.verification._selection import hold_out_people
 from mien.verification._set_trials import Trials, draw_trials, join_trials, tail_table
-from mien.verification.joint_bayesian import JointBayesian, _flat_labels
+from mien.verification.joint_bayesian import JointBayesian
 from mien.verification.scoring import _evidence
 
 __all__ = ["OpenSetVerifier"]
@@ -199,7 +199,7 @@ class OpenSetVerifier(BaseEstimator):
         if y is None:
             raise InputError("OpenSetVerifier requires y to be passed, but the target y is None")
         X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
-        y = check_labels("y", _flat_labels(y), len(X))
+        y = check_labels("y", y, len(X))
         _, people = np.unique(y, return_inverse=True)
         counts = np.bincount(people)
         self._choose_sizes(counts)

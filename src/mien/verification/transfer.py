@@ -29,7 +29,6 @@ from mien.verification._selection import (
 from mien.verification.joint_bayesian import (
     Basis,
     JointBayesian,
-    _flat_labels,
     _objective_offset,
     _warn_of_floor,
 )
@@ -235,7 +234,7 @@ n_iter_, n_people_, n_samples_, features_, truncation_error_
                     'strength="auto" holds people out and needs their vectors: give X and y, or a '
                     "strength that is a number"
                 )
-            self.strength_ = self._find_strength(np.asarray(X), check_labels("y", _flat_labels(y)))
+            self.strength_ = self._find_strength(np.asarray(X), check_labels("y", y))
         else:
             self.strength_ = float(self.strength)
         self._learn(statistics, None)
