@@ -1,4 +1,4 @@
-"""Take the figures of the docs out of a report: ``mien reproduce committee --out report`` first.
+"""Take the figures of the docs out of a report: ``python -m papers committee --out report`` first.
 
 Usage: ``python docs/make_committee_figures.py report/report.html``.
 """

@@ -1,4 +1,4 @@
-"""Take the figures of the docs out of a report: ``mien reproduce weak-labels --out report`` first.
+"""Take the docs' figures out of a report: ``python -m papers weak-labels --out report`` first.
 
 Usage: ``python docs/make_weak_labels_figures.py report/report.html``, or the pages of the parts in
 their order.

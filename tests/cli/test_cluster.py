@@ -1,4 +1,4 @@
-"""``mien cluster`` and ``mien reproduce weak-labels`` from the terminal's side."""
+"""``mien cluster`` and ``python -m papers weak-labels`` from the terminal's side."""
 
 from __future__ import annotations
 

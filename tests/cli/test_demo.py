@@ -48,7 +48,7 @@ def test_the_report_shows_people_and_baselines(small_demo: tuple[Path, str, str]
 
 
 def test_a_folder_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from mien.experiments import demo
+    from mien.demo import _run as demo
 
     monkeypatch.setattr(demo, "SECTIONS", demo.SECTIONS[:2])
     rng = np.random.default_rng(0)

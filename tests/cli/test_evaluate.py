@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from mien.cli._app import app
 from mien.errors import DataError, InputError, MienError, MissingDataError
 from mien.evaluation import cllr, equal_error_rate, verification_rate
-from mien.experiments.scores import evaluate_scores, read_scores, report_scores
+from mien.reports import evaluate_scores, read_scores, report_scores
 
 runner = CliRunner()
 
@@ -97,7 +97,7 @@ def test_people_are_resampled_and_held_out(tmp_path: Path) -> None:
 
 
 def test_calibration_never_sees_the_people_it_is_tested_on(tmp_path: Path) -> None:
-    from mien.experiments.scores import _fold_of_pairs
+    from mien.reports._scores import _fold_of_pairs
 
     table = read_scores(make_table(tmp_path / "s.csv", people=True)[0])
     assert table.people is not None
@@ -190,7 +190,7 @@ def test_failed_comparisons_count_as_refused(tmp_path: Path) -> None:
 
 
 def test_large_tables_are_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mien.experiments._score_files._CHUNK", 7)
+    monkeypatch.setattr("mien.reports._score_files._CHUNK", 7)
     path, genuine, impostor = make_table(tmp_path / "s.csv", people=True)
     table = read_scores(path)
     np.testing.assert_array_equal(table.scores["score"][table.same], genuine)

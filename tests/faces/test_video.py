@@ -92,7 +92,7 @@ def test_groups_are_what_cluster_reads(clip: Path, tmp_path: Path) -> None:
     assert [row["group"] for row in rows] == [str(track) for track in result.tracks]
     assert all((path.parent / row["file"]).is_file() for row in rows)
     assert [int(row["frame"]) for row in rows] == result.frames.tolist()
-    from mien.experiments.cluster import groups_of, list_pictures, pairs_of, read_table
+    from mien.crops._cluster import groups_of, list_pictures, pairs_of, read_table
 
     files, table = list_pictures(path.parent), read_table(path)
     by_name = dict(zip(files, groups_of(files, table), strict=True))

@@ -11,13 +11,13 @@ import pytest
 
 import mien
 from mien.errors import InputError, ModelDamagedError
-from mien.experiments._source_folds import load_lfw_vectors
-from mien.experiments.source_models import describe_cards
 from mien.faces import ENGINES
 from mien.files import describe
 from mien.recognition import FaceVerifier, load_source, load_verifier
 from mien.recognition._verifier import _fill
 from mien.verification import JointBayesian, OpenSetVerifier
+from papers.source_models.report import describe_cards
+from papers.source_models.run import load_lfw_vectors
 
 MODELS = Path(str(resources.files("mien.recognition") / "models"))
 CARDS = Path(__file__).parents[2] / "docs" / "model-cards.md"

@@ -1,5 +1,5 @@
 """The command line: each verb a thin skin over one function."""
 
-from mien.cli._app import main
+import lazy_loader as _lazy
 
-__all__ = ["main"]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

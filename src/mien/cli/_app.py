@@ -20,19 +20,9 @@ from mien.cli.enrol import enrol
 from mien.cli.evaluate import evaluate
 from mien.cli.identify import identify
 from mien.cli.people import people_app
-from mien.cli.reproduce_committee import reproduce_committee
-from mien.cli.reproduce_completion import reproduce_completion
-from mien.cli.reproduce_hallucination import reproduce_hallucination
-from mien.cli.reproduce_photos import reproduce_photos
-from mien.cli.reproduce_source_models import reproduce_source_models
-from mien.cli.reproduce_super_vector import reproduce_super_vector
-from mien.cli.reproduce_transfer import reproduce_transfer
-from mien.cli.reproduce_weak_labels import reproduce_weak_labels
 from mien.cli.train_committee import train_committee
-from mien.cli.train_covered import train_covered
 from mien.cli.train_encoder import train_encoder
 from mien.cli.train_hallucinator import train_hallucinator
-from mien.cli.train_source import train_source
 from mien.cli.train_verification import train_verification
 from mien.cli.verify import verify
 from mien.errors import MienError
@@ -45,10 +35,6 @@ app = typer.Typer(
     rich_markup_mode="rich",
 )
 train_app = typer.Typer(help="Learn a model from your pictures or vectors.", no_args_is_help=True)
-reproduce_app = typer.Typer(
-    help="Run a paper's experiments and set our numbers beside its own.",
-    no_args_is_help=True,
-)
 app.command()(complete)
 app.command()(demo)
 app.command()(encode)
@@ -58,24 +44,13 @@ app.command()(cluster)
 app.command()(identify)
 app.command()(adapt)
 app.command()(verify)
-train_app.command("source")(train_source)
 train_app.command("verification")(train_verification)
-reproduce_app.command("transfer")(reproduce_transfer)
 train_app.command("committee")(train_committee)
-train_app.command("covered")(train_covered)
 train_app.command("encoder")(train_encoder)
-reproduce_app.command("committee")(reproduce_committee)
-reproduce_app.command("photos")(reproduce_photos)
-reproduce_app.command("source-models")(reproduce_source_models)
-reproduce_app.command("super-vector")(reproduce_super_vector)
-reproduce_app.command("weak-labels")(reproduce_weak_labels)
 train_app.command("hallucinator")(train_hallucinator)
-reproduce_app.command("completion")(reproduce_completion)
-reproduce_app.command("hallucination")(reproduce_hallucination)
 app.add_typer(data_app, name="data")
 app.add_typer(people_app, name="people")
 app.add_typer(train_app, name="train")
-app.add_typer(reproduce_app, name="reproduce")
 
 
 def _show_version(wanted: bool) -> None:

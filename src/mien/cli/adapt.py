@@ -92,13 +92,13 @@ def _adapt_vectors(
     model: Any, data: Path, out: Path | None, far: float | None, as_json: bool
 ) -> None:
     """Models of ``mien train verification``: vectors, or pictures that are cut out already."""
-    from mien.experiments.verification import adapt_verifier
+    from mien.crops import adapt as adapt_crops
     from mien.files import save
 
     if out is None:
         raise InputError("give --out FILE: where the adapted model should be written")
     with showing_progress():
-        adapted, summary = adapt_verifier(model, data, far=far)
+        adapted, summary = adapt_crops(model, data, far=far)
         save(adapted, out)
     show_verifier(summary, out, as_json=as_json)
 

@@ -144,10 +144,11 @@ def _cluster_crops(
     as_json: bool,
 ) -> None:
     """Pictures of one face each, learned from groups."""
-    from mien.experiments.cluster import cluster_folder, write_clusters
+    from mien.crops import cluster as cluster_crops
+    from mien.crops import write_clusters
 
     with showing_progress():
-        result = cluster_folder(folder, groups, n_clusters=people, method=method, random_state=seed)
+        result = cluster_crops(folder, groups, n_clusters=people, method=method, random_state=seed)
         place = write_clusters(result, out, copy=(write or Write.copy).value)
     sizes = [int((result.clusters == k).sum()) for k in range(result.n_clusters)]
     if as_json:

@@ -56,7 +56,8 @@ def complete(
 
     The result is a guess: the mean of faces that look alike where this one is seen.
     """
-    from mien.experiments import completion
+    from mien.crops import complete as complete_crops
+    from mien.recognition import complete_files
 
     if out is None:
         suffix = "-completed" if photo.is_dir() else "-completed.png"
@@ -65,11 +66,11 @@ def complete(
         if model is not None if cropped is None else cropped:
             if restored is not None:
                 raise typer.BadParameter("--restored is for photographs, not with --cropped")
-            done = completion.complete_cropped(
+            done = complete_crops(
                 model, photo, out, mask=None if mask == "auto" else mask, scale=scale
             )
         else:
-            done = completion.complete_photographs(
+            done = complete_files(
                 photo, out, mask=mask or "auto", model=model, engine=engine, restored=restored
             )
     if as_json:

@@ -34,7 +34,7 @@ def demo(
     """Run everything once, in under a minute, and write a page about it."""
     start = time.perf_counter()
     with showing_progress():
-        from mien.experiments.demo import run_demo
+        from mien.demo import run_demo
 
         result = run_demo(data, n_people=people, n_per_person=pictures, random_state=seed)
         page = result.report.write(out)

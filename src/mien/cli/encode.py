@@ -31,13 +31,14 @@ def encode(
 ) -> None:
     """Turn each picture into one vector; the folder that it lies in becomes its label."""
     import mien
+    from mien.crops import encode as encode_crops
+    from mien.crops import write_features
     from mien.errors import InputError
-    from mien.experiments.encode import encode_folder, write_features
 
     if out.suffix.lower() not in (".npz", ".csv"):
         raise InputError(f"--out must end in .npz or .csv; got {out.name!r}")
     with showing_progress():
-        result = encode_folder(mien.load(model), folder)
+        result = encode_crops(mien.load(model), folder)
         write_features(result, out)
     n, dimensions = result["features"].shape
     if as_json:

@@ -60,7 +60,7 @@ def evaluate(
       mien evaluate scores.csv --out report
     """
     from mien.errors import InputError
-    from mien.experiments.scores import evaluate_scores, read_scores, report_scores
+    from mien.reports import evaluate_scores, read_scores, report_scores
 
     if all_columns and score:
         raise InputError("--all and --score exclude each other: name the columns, or take all")

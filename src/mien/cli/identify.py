@@ -135,11 +135,11 @@ def _new_table(*columns: tuple[str, Any]) -> Table:
 
 def _ask_committee(model: Path, images: list[Path], threshold: float, as_json: bool) -> None:
     """Committees name pictures that are cut out already."""
-    from mien.experiments.committee import identify_pictures
+    from mien.crops import identify as identify_crops
     from mien.files import load
 
     with showing_progress():
-        rows = identify_pictures(load(model), images, threshold=threshold)
+        rows = identify_crops(load(model), images, threshold=threshold)
     if as_json:
         print_json(rows)
     else:

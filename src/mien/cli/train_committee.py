@@ -56,10 +56,10 @@ def train_committee(
       mien identify holiday/*.jpg --model people.mien
     """
     import mien
-    from mien.experiments.committee import train_on_folder
+    from mien.crops import train_committee as train
 
     with showing_progress():
-        model, summary = train_on_folder(
+        model, summary = train(
             folder,
             size=size,
             n_members=members,

@@ -54,7 +54,7 @@ def train_encoder(
     mien encode encoder.mien pictures --out features.npz
     """
     import mien
-    from mien.experiments.encode import train_encoder as train
+    from mien.crops import train_encoder as train
 
     with showing_progress():
         model, summary = train(

@@ -59,10 +59,10 @@ def train_hallucinator(
       mien complete masked.jpg --model faces.mien --out completed.png
     """
     import mien
-    from mien.experiments import completion
+    from mien.crops import train_completer
 
     with showing_progress():
-        model, n_faces = completion.train_hallucinator(
+        model, n_faces = train_completer(
             source,
             size=size,
             mask=mask,

@@ -43,7 +43,7 @@ def train_verification(
       mien verify a.jpg b.jpg --model family.mien
     """
     import mien
-    from mien.experiments.verification import train_verifier
+    from mien.crops import train_verifier
 
     with showing_progress():
         model, summary = train_verifier(data, far=far, n_components=components)

@@ -74,10 +74,10 @@ def verify(
 
 def _verify_vectors(model: Any, first: Path, second: Path, prior: float, as_json: bool) -> None:
     """Models of ``mien train verification``: vectors, or pictures that are cut out already."""
-    from mien.experiments.verification import verify_pair
+    from mien.crops import verify as verify_crops
 
     with showing_progress():
-        answer = verify_pair(model, first, second, prior=prior)
+        answer = verify_crops(model, first, second, prior=prior)
     if as_json:
         print_json(answer)
     else:

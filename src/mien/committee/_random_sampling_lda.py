@@ -145,7 +145,7 @@ class RandomSamplingLDA(
     the smallest replicate); more is refused. None takes ``M = n_fixed + n_random`` as the least of
     ``0.94 (N - c)``, three quarters of the eigenfaces (so that there is something to draw) and
     200, and a third of it fixed. These rules were chosen on splits of ORL other than those that
-    ``mien reproduce committee`` reports.
+    ``python -m papers committee`` reports.
 
     Deviations from the lecture: the PCA is shared also where pictures are sampled (the lecture
     allows one for each replicate); coordinates with singular values below 1e-6 of the largest are

@@ -4,7 +4,7 @@ from mien.datasets._record import FaceSet
 from mien.datasets.catalogue import list_sets, load_faces
 from mien.datasets.folder import load_folder
 from mien.datasets.home import data_home
-from mien.datasets.lfw import EmbeddingSet, load_lfw, load_lfw_embeddings
+from mien.datasets.lfw import EmbeddingSet, load_lfw, load_lfw_embeddings, load_lfw_landmarks
 from mien.datasets.lfw_protocol import LFWFold, LFWProtocol, PairList, load_lfw_protocol
 from mien.datasets.orl import load_orl
 from mien.datasets.rendered import (
@@ -14,6 +14,7 @@ from mien.datasets.rendered import (
     NUISANCE_NAMES,
     OCCLUSIONS,
     Camera,
+    crop_rendered,
     iter_faces,
     make_faces,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "LFWFold",
     "LFWProtocol",
     "PairList",
+    "crop_rendered",
     "data_home",
     "fold_people",
     "iter_faces",
@@ -46,6 +48,7 @@ __all__ = [
     "load_folder",
     "load_lfw",
     "load_lfw_embeddings",
+    "load_lfw_landmarks",
     "load_lfw_protocol",
     "load_orl",
     "load_yale",

@@ -22,7 +22,7 @@ from mien.datasets.lfw_protocol import load_lfw_protocol
 from mien.errors import DataError, InputError, MissingDataError
 from mien.media import DecodedImage, decode_file
 
-__all__ = ["EmbeddingSet", "load_lfw", "load_lfw_embeddings"]
+__all__ = ["EmbeddingSet", "load_lfw", "load_lfw_embeddings", "load_lfw_landmarks"]
 
 LICENCE = (
     "news photographs, rights with their owners; research and testing; "
@@ -344,3 +344,25 @@ def load_lfw_embeddings(
         f"LFW by {description}",
         f"{licence}; of pictures that are {LICENCE}",
     )
+
+
+def load_lfw_landmarks(home: str | os.PathLike[str] | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Read the five landmarks of every face of LFW, rows as in `LFWProtocol`.
+
+    Parameters
+    ----------
+    home : path or None
+        The folder that holds ``lfw/``, or that folder itself; None takes ``MIEN_DATA``.
+
+    Returns
+    -------
+    landmarks : (n, 5, 2) float64
+        x and y in pixels of the prepared archive's 128×128 pictures.
+    detected : (n,) bool
+        False where YuNet found no face; the landmarks of that row mean nothing.
+    """
+    file = EMBEDDINGS["sface"][0]
+    place = find_place("lfw", home, file, (file,))
+    arrays = read_arrays(place / file, {"landmarks_xy": ("fiu", 3), "detected": ("iub", 1)})
+    # Stored for pictures of 250 pixels, of which the archive has the middle 160 at 128.
+    return (arrays["landmarks_xy"].astype(np.float64) - 45) * 0.8, arrays["detected"].astype(bool)

@@ -26,6 +26,7 @@ from mien.datasets._render_people import (
 )
 from mien.datasets._render_shade import bell, render_numpy, scramble
 from mien.errors import InputError
+from mien.faces.images import resize_images
 
 __all__ = [
     "CAMERAS",
@@ -34,6 +35,7 @@ __all__ = [
     "NUISANCE_NAMES",
     "OCCLUSIONS",
     "Camera",
+    "crop_rendered",
     "iter_faces",
     "make_faces",
 ]
@@ -489,3 +491,33 @@ def iter_faces(
             yield studio.take(start, min(start + size_of_batch, len(studio)))
 
     return stream()
+
+
+def crop_rendered(faces: FaceSet, size: int = 32) -> FaceSet:
+    """Cut rendered faces of 64×64 pixels to brows, cheeks and chin, as mugshots are.
+
+    Parameters
+    ----------
+    faces : FaceSet
+        From :func:`make_faces` with ``size=64``.
+    size : int
+        Side of the result in pixels.
+
+    Returns
+    -------
+    FaceSet
+        The same faces in the same order, without metadata.
+    """
+    if faces.size != (64, 64):
+        raise InputError(
+            f"faces must be 64×64 pixels, as make_faces(size=64) gives; got {faces.size}"
+        )
+    cut = np.ascontiguousarray(faces.images[:, 16:56, 12:52])
+    return FaceSet(
+        resize_images(cut, (size, size)),
+        faces.people,
+        {},
+        source=faces.source,
+        licence=faces.licence,
+        skipped=[],
+    )

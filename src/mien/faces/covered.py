@@ -51,7 +51,7 @@ def _roughness(crops: np.ndarray) -> np.ndarray:
 
 @cache
 def _model() -> dict[str, np.ndarray]:
-    """The coefficients that ``mien train covered`` made."""
+    """The coefficients that ``python -m papers covered --train`` made."""
     try:
         with (resources.files("mien.faces") / _MODEL).open("rb") as file:
             arrays = np.load(file, allow_pickle=False)
@@ -75,8 +75,8 @@ def covered_probabilities(crops: Any) -> np.ndarray:
 
     Notes
     -----
-    Learned from painted covers (`mien train covered`); docs/faces.md says how well it does and
-    what it cannot see.
+    Learned from painted covers (`python -m papers covered --train`); docs/faces.md says how well it
+    works and what it cannot see.
     """
     model = _model()
     hidden = covered_features(_check_crops(crops)) @ model["first"] + model["first_bias"]

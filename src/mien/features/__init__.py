@@ -8,7 +8,7 @@ from mien.features.dense import (
     lbp_histograms,
 )
 from mien.features.lbp import GridLBP, LandmarkLBP
-from mien.features.pixels import PixelFeatures, normalise_locally
+from mien.features.pixels import PixelFeatures, local_vectors, normalise_locally
 from mien.features.video import motion_descriptors
 from mien.features.warp import mean_shape, warp_faces
 
@@ -22,6 +22,7 @@ __all__ = [
     "colour_texture",
     "gradient_histograms",
     "lbp_histograms",
+    "local_vectors",
     "luv_histogram",
     "mean_shape",
     "motion_descriptors",

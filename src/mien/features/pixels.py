@@ -6,7 +6,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.ndimage import uniform_filter
+from scipy.ndimage import gaussian_filter, uniform_filter
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from mien._core.validation import check_images
 from mien.errors import InputError
 
-__all__ = ["PixelFeatures", "normalise_locally"]
+__all__ = ["PixelFeatures", "local_vectors", "normalise_locally"]
 
 
 def normalise_locally(images: Any, window: int = 5, floor: float = 0.01) -> np.ndarray:
@@ -52,6 +52,19 @@ def normalise_locally(images: Any, window: int = 5, floor: float = 0.01) -> np.n
     deviation = np.sqrt(np.maximum(squares - mean**2, 0))
     normalised: np.ndarray = (pictures - mean) / np.maximum(deviation, floor)
     return normalised.astype(np.float32)
+
+
+def local_vectors(images: np.ndarray, smooth: float = 0.0) -> np.ndarray:
+    """Pictures (n, h, w) normalised in 5×5 windows, as vectors (n, h·w) in float64.
+
+    ``smooth`` is the width of a Gaussian afterwards, in pixels: what alignment does not reach,
+    blurring forgives.
+    """
+    # Half a grey value: below it a window holds nothing but rounding.
+    out = normalise_locally(images, floor=0.5 / 255).astype(np.float64)
+    if smooth:
+        out = gaussian_filter(out, (0, smooth, smooth))
+    return out.reshape(len(out), -1)
 
 
 class PixelFeatures(TransformerMixin, BaseEstimator):

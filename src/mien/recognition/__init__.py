@@ -9,6 +9,7 @@ from mien.recognition._complete import (
     frame_face,
     load_completion,
 )
+from mien.recognition._complete_files import complete_files, name_targets
 from mien.recognition._enrol import Enrolment, enrol
 from mien.recognition._identify import (
     IdentifiedFace,
@@ -18,6 +19,7 @@ from mien.recognition._identify import (
     iter_identified,
 )
 from mien.recognition._people import Failure
+from mien.recognition._source import fit_source
 from mien.recognition._verifier import FaceVerifier, load_source, load_verifier
 from mien.recognition._verify import Verification, verify
 
@@ -37,12 +39,15 @@ __all__ = [
     "assign_people",
     "cluster",
     "complete",
+    "complete_files",
     "enrol",
+    "fit_source",
     "frame_face",
     "identify",
     "iter_identified",
     "load_completion",
     "load_source",
     "load_verifier",
+    "name_targets",
     "verify",
 ]

@@ -8,9 +8,13 @@ from ._plot_recognition import (
 )
 from ._plot_text import figure_data, figure_to_svg
 from ._report import Report
+from ._score_files import ScoreTable, read_scores
+from ._scores import evaluate_scores, report_scores
 
 __all__ = [
     "Report",
+    "ScoreTable",
+    "evaluate_scores",
     "figure_data",
     "figure_to_svg",
     "plot_bars",
@@ -22,4 +26,6 @@ __all__ = [
     "plot_scatter",
     "plot_score_histograms",
     "plot_tippett",
+    "read_scores",
+    "report_scores",
 ]

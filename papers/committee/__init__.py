@@ -1,0 +1,1 @@
+"""Random-sampling LDA against Eigenfaces, Fisherfaces and bagging, on ORL and Yale."""

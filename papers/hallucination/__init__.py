@@ -1,0 +1,1 @@
+"""Whole faces from the eyes: six methods of the paper, and ours."""

@@ -1,0 +1,1 @@
+"""The face engines on photographs and videos with known truth."""

@@ -1,0 +1,1 @@
+"""The shipped verifiers: how they are made, LFW by its folds, and real shifts of domain."""

@@ -1,0 +1,1 @@
+"""Multi-view super vectors against Fisher vectors on the same descriptors."""

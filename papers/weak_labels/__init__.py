@@ -1,0 +1,1 @@
+"""Recognition, clustering and retrieval from nameless groups (Kumar and Rowley, 2007)."""

@@ -1,0 +1,147 @@
+"""Models that complete cut-out faces, the shipped one among them, and their use on files."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mien._core.progress import track
+from mien.datasets import iter_faces, load_folder, load_lfw, load_lfw_landmarks
+from mien.errors import InputError
+from mien.faces import Face, align_face
+from mien.files import load
+from mien.media import contact_sheet, is_picture, read_image, write_image
+from mien.recognition import frame_face, name_targets
+from mien.reconstruction import FaceHallucinator, make_mask
+
+__all__ = ["complete", "load_aligned_lfw", "train_completer"]
+
+_BATCH = 256
+_ROOM = 32
+PathLike = str | os.PathLike[str]
+
+
+def load_aligned_lfw(home: PathLike | None, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Grey faces (n, size, size) of LFW, upright by the landmarks that are kept with it; names.
+
+    The three pictures without a face are left out.
+    """
+    faces = load_lfw(home)
+    landmarks, detected = load_lfw_landmarks(home)
+    rows = np.flatnonzero(detected)
+    aligned = np.empty((len(rows), size, size), np.uint8)
+    for n, row in enumerate(track(rows, "aligning faces", len(rows))):
+        # Room around the picture, so that what lies beyond it is not black.
+        picture = np.pad(faces.images[row], _ROOM, mode="edge")
+        face = frame_face(Face(np.array([0, 0, 1, 1]), landmarks[row] + _ROOM, 1.0))
+        aligned[n] = align_face(picture, face, size=size)[..., 0]
+    return aligned, faces.people[rows]
+
+
+def train_completer(
+    source: PathLike,
+    *,
+    size: int = 32,
+    mask: str = "periocular",
+    n_rendered: int = 4000,
+    home: PathLike | None = None,
+    random_state: int = 0,
+    **settings: Any,
+) -> tuple[FaceHallucinator, int]:
+    """Learn from the pictures of a folder, from LFW, or from rendered people.
+
+    Parameters
+    ----------
+    source : path, "lfw" or "rendered"
+        A folder with a folder a person (names do not matter here); the faces of LFW, framed as
+        :func:`mien.recognition.complete` does; or faces that are drawn while it learns.
+    size : int
+        Side of the faces in pixels.
+    mask : str
+        What will be visible.
+    n_rendered : int
+        Faces to render.
+    home : path or None
+        Folder of the real data, for "lfw".
+    random_state : int
+        Seed.
+    **settings
+        Further parameters of :class:`FaceHallucinator`.
+
+    Returns
+    -------
+    model, n_faces
+    """
+    model = FaceHallucinator(random_state=random_state, **settings)
+    if str(source) == "rendered":
+        people = max(1, n_rendered // 4)
+        model.fit(
+            lambda: iter_faces(2048, people, 4, size=size, random_state=random_state), mask=mask
+        )
+        return model, 4 * people
+    images = load_aligned_lfw(home, size)[0] if str(source) == "lfw" else None
+    if images is None:
+        images = load_folder(source, size=size).images
+    return model.fit(images, mask=mask), len(images)
+
+
+def complete(
+    model_path: PathLike | None,
+    source: PathLike,
+    out: PathLike,
+    *,
+    mask: str | None = None,
+    scale: int = 4,
+) -> dict[str, Any]:
+    """Complete faces that are cut out already; write original, visible part and result.
+
+    Parameters
+    ----------
+    model_path : path
+        A model of :func:`train_completer`.
+    source : path
+        A picture of a face, or a folder of them.
+    out : path
+        Picture to write for one picture, folder for a folder.
+    mask : str or None
+        What is visible: a name, the path of a picture that is white where the face is visible,
+        or None for the mask that the model learned with.
+    scale : int
+        Enlargement of what is written.
+
+    Returns
+    -------
+    dict
+        ``written`` and ``pictures``.
+    """
+    if model_path is None:
+        raise InputError("faces that are cut out need the model that learned such faces: --model")
+    model = load(model_path)
+    if not isinstance(model, FaceHallucinator):
+        raise InputError(f"{model_path} holds a {type(model).__name__}, not a FaceHallucinator")
+    shape = (model.shape_[0], model.shape_[1])
+    colour = len(model.shape_) == 3
+    visible = model.mask_ if mask is None else _read_mask(mask, shape)
+    files, targets = name_targets(Path(source), Path(out))
+    for low in track(range(0, len(files), _BATCH), "completing"):
+        batch = slice(low, low + _BATCH)
+        faces = np.stack([read_image(file, size=shape, colour=colour) for file in files[batch]])
+        shown = faces.astype(np.float32) / 255
+        result = model.reconstruct(faces, mask=visible)
+        grey = np.where(visible[..., None] if colour else visible, shown, np.float32(0.5))
+        for target, *three in zip(targets[batch], shown, grey, result, strict=True):
+            sheet = contact_sheet(np.stack(three), columns=3)
+            write_image(target, np.repeat(np.repeat(sheet, scale, axis=0), scale, axis=1))
+    return {
+        "written": [str(target) for target in targets],
+        "pictures": [{"file": str(file)} for file in files],
+    }
+
+
+def _read_mask(mask: str, shape: tuple[int, int]) -> np.ndarray:
+    if is_picture(mask):
+        return make_mask(read_image(mask, size=shape, fit="stretch") >= 128, shape)
+    return make_mask(mask, shape)

@@ -1,0 +1,5 @@
+"""The demo: every method of the library on the same faces, in under a minute."""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,4 @@
+from ._data import DemoData, load_demo_data
+from ._run import SECTIONS, DemoResult, run_demo
+
+__all__ = ["SECTIONS", "DemoData", "DemoResult", "load_demo_data", "run_demo"]

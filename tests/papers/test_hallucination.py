@@ -1,0 +1,83 @@
+"""The hallucination experiment on few faces, and its parts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mien.datasets import FaceSet, crop_rendered, make_faces
+from mien.errors import InputError, NotEnoughDataError
+from papers.hallucination import data
+from papers.hallucination import report as hallucination
+from papers.hallucination import run as runs
+
+
+@pytest.fixture(scope="module")
+def small() -> data.Faces:
+    faces = crop_rendered(make_faces(100, 4, size=64, random_state=0))
+    rows = np.arange(400)
+    settings: dict[str, Any] = {"n_atoms": 60, "max_iter": 2, "n_nonzero": 5}
+    return data.Faces("rendered", faces.select(rows[:320]), faces.select(rows[320:]), settings)
+
+
+def test_whole_report_of_a_small_set(
+    small: data.Faces, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    rows = tuple(row for row in runs.ROWS if row.name in ("K-SVD", "DW-KSVD", "ridge"))
+    monkeypatch.setattr(hallucination, "ROWS", rows)
+    monkeypatch.setattr(hallucination, "load_sets", lambda *args: [small])
+    report = hallucination.reproduce_hallucination(sets=("rendered",), quick=True)
+    tables = [part for part in report.to_dict()["parts"] if "rows" in part]
+    fidelity = {row["method"]: row for row in tables[0]["rows"]}
+    assert fidelity["DW-KSVD"]["paper"] == 17.6402
+    assert _value(fidelity["ridge"]["PSNR"]) > _value(fidelity["K-SVD"]["PSNR"])
+    assert [row["probe"] for row in tables[1]["rows"]] == ["original", "K-SVD", "DW-KSVD", "ridge"]
+    assert report.write(tmp_path).exists()
+
+
+def _value(cell: Any) -> float:
+    if isinstance(cell, dict):
+        return float(cell["value"])
+    return float(cell[0] if isinstance(cell, list | tuple) else cell)
+
+
+def test_originals_match_themselves_and_noise_does_not(small: data.Faces) -> None:
+    matcher = runs.train_matcher(small, 0)
+    perfect = runs.verify(matcher, small.test.vectors(), small)
+    assert perfect["own"]["vr"][0] == 1
+    assert perfect["own"]["eer"][0] == 0
+    noise = np.random.default_rng(0).random((len(small.test), 32, 32)).astype(np.float32)
+    guess = runs.verify(matcher, noise, small)
+    assert 0.3 < guess["own"]["eer"][0] < 0.7
+
+
+def test_people_are_disjoint_and_the_paper_is_in_order(data_home: Path) -> None:
+    (faces,) = data.load_sets(("orl",), data_home, True, 0)
+    assert not set(faces.train.people) & set(faces.test.people)
+    assert faces.train.size == (32, 32)
+    published = [row.psnr for row in runs.ROWS if row.psnr is not None]
+    assert published == sorted(published)
+    assert len(published) == 6
+
+
+def test_the_jump_to_weights_on_real_faces(data_home: Path) -> None:
+    (faces,) = data.load_sets(("orl",), data_home, True, 0)
+    score = {
+        row.name: float(runs.run_row(row, faces, 0)["psnr"].mean())
+        for row in runs.ROWS
+        if row.name in ("PCA", "K-SVD", "DW-KSVD", "ridge")
+    }
+    assert score["PCA"] < score["K-SVD"] < score["DW-KSVD"] < score["ridge"]
+
+
+def test_errors(small: data.Faces) -> None:
+    with pytest.raises(InputError, match="sets are some of"):
+        hallucination.reproduce_hallucination(sets=("frgc",))
+    alone = FaceSet(
+        small.train.images, np.arange(len(small.train)), {}, source="", licence="", skipped=[]
+    )
+    with pytest.raises(NotEnoughDataError, match="three pictures"):
+        runs.train_matcher(data.Faces("x", alone, small.test, {}), 0)
