@@ -1,4 +1,4 @@
-"""``mien cluster`` and ``python -m papers weak-labels`` from the terminal's side."""
+"""``mien cluster`` from the terminal's side."""
 
 from __future__ import annotations
 
@@ -93,9 +93,3 @@ def test_mistakes_are_named(folder: Path, tmp_path: Path) -> None:
     assert "not empty" in fails(
         faces, "--groups", tracks, "--people", "5", "--out", str(tmp_path / "full")
     )
-
-
-def test_reproduce_says_which_parts_there_are() -> None:
-    result = CliRunner().invoke(app, ["reproduce", "weak-labels", "--part", "mnist"])
-    assert isinstance(result.exception, MienError)
-    assert "yale-smoothed" in str(result.exception)
