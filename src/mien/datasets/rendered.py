@@ -26,7 +26,7 @@ from mien.datasets._render_people import (
 )
 from mien.datasets._render_shade import bell, render_numpy, scramble
 from mien.errors import InputError
-from mien.faces.images import resize_images
+from mien.media import resize_images
 
 __all__ = [
     "CAMERAS",
