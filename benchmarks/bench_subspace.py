@@ -172,7 +172,7 @@ def _batches(n: int, d: int, size: int, rows: int) -> Iterator[tuple[np.ndarray,
 
 
 def _fit_batches(n: int, d: int) -> None:
-    RelevantComponents().fit_statistics(GroupStatistics.from_batches(_batches(n, d, 5, 2000)))
+    RelevantComponents().fit(GroupStatistics.from_batches(_batches(n, d, 5, 2000)))
 
 
 def _sum_products(n: int, d: int) -> None:
@@ -187,7 +187,7 @@ SCALE = (100_000, 5120)
 
 def fit_scale() -> None:
     n, d = SCALE
-    RelevantComponents().fit_statistics(GroupStatistics.from_batches(_batches(n, d, 5, 2000)))
+    RelevantComponents().fit(GroupStatistics.from_batches(_batches(n, d, 5, 2000)))
 
 
 def multiply_scale() -> None:

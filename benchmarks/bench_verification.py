@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.measure import Row, metric_learn_rca, peak_memory, seconds
-from mien.verification import JointBayesian, JointBayesianStatistics, TransferJointBayesian
+from mien.verification import GroupStatistics, JointBayesian, TransferJointBayesian
 from mien.verification._em import WorkingStatistics, make_step
 from mien.verification.joint_bayesian import _start
 
@@ -24,7 +24,7 @@ def _people(n_people: int, m: int | np.ndarray, d: int, seed: int = 0) -> tuple[
 
 
 def _one_iteration(X: np.ndarray, y: np.ndarray) -> float:
-    statistics = JointBayesianStatistics().update(X, y)
+    statistics = GroupStatistics().collect(X, y)
     moments = statistics.moments
     scale = np.diag(1 / np.sqrt(np.diag(moments.scatter()) / moments.n_samples))
     working = WorkingStatistics.from_moments(moments, moments.mean, scale)

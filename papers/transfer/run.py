@@ -24,8 +24,8 @@ from mien.evaluation import (
 )
 from mien.verification import (
     CalibratedVerifier,
+    GroupStatistics,
     JointBayesian,
-    JointBayesianStatistics,
     TransferJointBayesian,
 )
 from papers.transfer.data import Domain
@@ -178,13 +178,13 @@ def _measure(scores: list[np.ndarray], truth: list[np.ndarray]) -> tuple[float, 
 
 def _fit_methods(
     source: JointBayesian,
-    statistics: JointBayesianStatistics,
+    statistics: GroupStatistics,
     X: np.ndarray,
     y: np.ndarray,
     seed: int,
 ) -> dict[str, Any]:
     """Every model that can be had from a source and a few people X, y of the target."""
-    own = JointBayesianStatistics().update(X, y)
+    own = GroupStatistics().collect(X, y)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NumericsWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -196,7 +196,7 @@ def _fit_methods(
             "transfer, w = 0.8": TransferJointBayesian(source, 4.0, weighting="constant").fit(X, y),
             "transfer, auto": auto,
         }
-        if own.n_people >= _FEWEST_TO_CALIBRATE:
+        if own.n_groups >= _FEWEST_TO_CALIBRATE:
             moved = TransferJointBayesian(source, auto.strength_)
             models["calibrated"] = CalibratedVerifier(
                 moved, cross_fit=True, n_folds=3, random_state=seed
@@ -215,7 +215,7 @@ def run_domain(domain: Domain, n_repetitions: int, random_state: int) -> Curves:
         T = domain.X_target[test]
         halves = _test_pairs(domain.y_target[test], seed)
         truth = [same for _, same in halves]
-        statistics = JointBayesianStatistics().update(
+        statistics = GroupStatistics().collect(
             domain.X_source[source_rows], domain.y_source[source_rows]
         )
         source = JointBayesian(tol=1e-2).fit(statistics)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mien._core.statistics import GroupedMoments
+from mien._core.statistics import GroupStatistics
 from mien.errors import InputError
 
 
@@ -17,7 +17,7 @@ def _data() -> tuple[np.ndarray, np.ndarray]:
     return X, y
 
 
-def _check(moments: GroupedMoments, X: np.ndarray, y: np.ndarray) -> None:
+def _check(moments: GroupStatistics, X: np.ndarray, y: np.ndarray) -> None:
     assert moments.n_samples == len(X)
     np.testing.assert_allclose(moments.mean, X.mean(axis=0), rtol=1e-12)
     Z = X - X.mean(axis=0)
@@ -40,60 +40,70 @@ def _check(moments: GroupedMoments, X: np.ndarray, y: np.ndarray) -> None:
 @pytest.mark.parametrize("batch", [1, 7, 60])
 def test_batches_equal_the_definition(data: tuple[np.ndarray, np.ndarray], batch: int) -> None:
     X, y = data
-    moments = GroupedMoments(5)
+    moments = GroupStatistics()
     for start in range(0, len(X), batch):
-        moments.update(X[start : start + batch], y[start : start + batch])
+        moments.collect(X[start : start + batch], y[start : start + batch])
     _check(moments, X, y)
 
 
 def test_merge_in_any_order(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
-    parts = [GroupedMoments(5).update(X[i::3], y[i::3]) for i in range(3)]
+    parts = [GroupStatistics().collect(X[i::3], y[i::3]) for i in range(3)]
     _check(parts[2] + (parts[0] + parts[1]), X, y)
     before = parts[0].scatter()
     _ = parts[0] + parts[1]
     np.testing.assert_array_equal(parts[0].scatter(), before)
-    _check(GroupedMoments(5).merge(parts[1]).merge(parts[0]).merge(parts[2]), X, y)
+    _check(GroupStatistics().merge(parts[1]).merge(parts[0]).merge(parts[2]), X, y)
 
 
 def test_points_in_no_group_count_in_the_total_only() -> None:
     X = np.arange(12.0).reshape(6, 2) ** 2
-    moments = GroupedMoments(2, no_group=-1).update(X, [-1, 3, 3, -1, 9, 9])
+    moments = GroupStatistics().collect(X, [-1, 3, 3, -1, 9, 9])
     assert moments.labels.tolist() == [3, 9]
     assert moments.counts.tolist() == [2, 2]
     np.testing.assert_allclose(moments.mean, X.mean(axis=0))
-    with pytest.raises(InputError, match="2 are in none"):
-        moments.within_scatter()
+    assert (moments.n_samples, moments.n_grouped) == (6, 4)
+    pairs = (X[[1, 4]] - X[[2, 5]]) / np.sqrt(2)
+    np.testing.assert_allclose(moments.within_scatter(), pairs.T @ pairs)
+    Z = X - X.mean(axis=0)
+    np.testing.assert_allclose(moments.scatter(), Z.T @ Z)
+    parts = GroupStatistics().collect(X[:3], [None, "a", "a"])
+    parts += GroupStatistics().collect(X[3:], [np.nan, "b", "b"])
+    np.testing.assert_allclose(parts.scatter(), Z.T @ Z)
+    np.testing.assert_allclose(parts.within_scatter(), pairs.T @ pairs)
+    alone = GroupStatistics().collect(X)
+    assert (alone.n_samples, alone.n_groups) == (6, 0)
+    np.testing.assert_allclose(alone.scatter(), Z.T @ Z)
 
 
 def test_arrays_there_and_back(data: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = data
-    moments = GroupedMoments(5).update(X[:40], y[:40])
-    again = GroupedMoments.from_arrays(moments.to_arrays()).update(X[40:], y[40:])
+    moments = GroupStatistics().collect(X[:40], y[:40])
+    again = GroupStatistics.from_arrays(moments.to_arrays()).collect(X[40:], y[40:])
     _check(again, X, y)
     broken = moments.to_arrays() | {"second": np.zeros((4, 5))}
     with pytest.raises(InputError, match="second must be"):
-        GroupedMoments.from_arrays(broken)
+        GroupStatistics.from_arrays(broken)
 
 
 def test_bad_input_is_named() -> None:
-    moments = GroupedMoments(3)
+    moments = GroupStatistics().collect(np.zeros((0, 3)), [])
     with pytest.raises(InputError, match=r"\(n, 3\)"):
-        moments.update(np.zeros((2, 4)), [0, 1])
+        moments.collect(np.zeros((2, 4)), [0, 1])
     with pytest.raises(InputError, match="2 entries for 3"):
-        moments.update(np.zeros((3, 3)), [0, 1])
+        moments.collect(np.zeros((3, 3)), [0, 1])
     with pytest.raises(InputError, match="NaN"):
-        moments.update(np.full((1, 3), np.nan), [0])
+        moments.collect(np.full((1, 3), np.nan), [0])
     with pytest.raises(InputError, match="empty"):
         _ = moments.mean
     with pytest.raises(InputError, match="cannot be added"):
-        moments.merge(GroupedMoments(4))
-    assert moments.update(np.zeros((0, 3)), []).n_samples == 0
+        moments.merge(GroupStatistics().collect(np.ones((1, 4)), [0]))
+    assert moments.collect(np.zeros((0, 3)), []).n_samples == 0
 
 
 def test_many_new_people_grow_linearly() -> None:
-    moments = GroupedMoments(2)
+    moments = GroupStatistics()
     for person in range(5000):
-        moments.update(np.full((1, 2), float(person)), [person])
+        moments.collect(np.full((1, 2), float(person)), [person])
     assert moments.n_groups == 5000
     np.testing.assert_allclose(moments.group_means()[1234], [1234, 1234])

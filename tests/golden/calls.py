@@ -59,14 +59,14 @@ def _group_statistics(statistics: Any, given: Arrays) -> Arrays:
     return {
         "within": statistics.within_scatter(),
         "between": statistics.between_scatter(),
-        "total": statistics.total_scatter(),
+        "total": statistics.scatter(),
     }
 
 
 def _bayesian_statistics(statistics: Any, given: Arrays) -> Arrays:
     from mien.verification import JointBayesian
 
-    counts = np.asarray([statistics.n_people, statistics.n_samples])
+    counts = np.asarray([statistics.n_groups, statistics.n_samples])
     return {"counts": counts} | _pairs(JointBayesian().fit(statistics), given)
 
 

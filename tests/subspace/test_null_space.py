@@ -137,10 +137,10 @@ def test_n_components_keeps_the_directions_of_most_between_scatter() -> None:
 def test_statistics_give_the_same_subspace() -> None:
     X, groups = make_problem(10, 2, 15, alone=3, seed=6)
     direct = NullSpaceProjection().fit(X, groups)
-    parts = GroupStatistics(15).update(X[:9], groups[:9]) + GroupStatistics(15).update(
+    parts = GroupStatistics().collect(X[:9], groups[:9]) + GroupStatistics().collect(
         X[9:], groups[9:]
     )
-    merged = NullSpaceProjection().fit_statistics(parts)
+    merged = NullSpaceProjection().fit(parts)
     assert subspace_gap(direct.components_.T, merged.components_.T) < 1e-6
     assert (merged.rank_total_, merged.rank_within_) == (direct.rank_total_, direct.rank_within_)
 

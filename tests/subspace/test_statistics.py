@@ -15,9 +15,9 @@ from tests.subspace.problems import make_problem, naive_scatters
 def test_parts_in_any_order_equal_the_definition(alone: int) -> None:
     X, groups = make_problem(9, 4, 5, alone=alone)
     total, within = naive_scatters(X, groups)
-    parts = [GroupStatistics(5).update(X[k::3], groups[k::3]) for k in range(3)]
+    parts = [GroupStatistics().collect(X[k::3], groups[k::3]) for k in range(3)]
     merged = parts[2] + parts[0] + parts[1]
-    np.testing.assert_allclose(merged.total_scatter(), total, rtol=1e-10)
+    np.testing.assert_allclose(merged.scatter(), total, rtol=1e-10)
     np.testing.assert_allclose(merged.within_scatter(), within, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(merged.mean, X.mean(axis=0))
     assert (merged.n_samples, merged.n_grouped, merged.n_groups) == (36 + alone, 36, 9)
@@ -26,11 +26,11 @@ def test_parts_in_any_order_equal_the_definition(alone: int) -> None:
 def test_save_load_and_merge_later(tmp_path) -> None:
     X, groups = make_problem(10, 3, 4, alone=3)
     half = len(X) // 2
-    mien.save(GroupStatistics(4).update(X[:half], groups[:half]), tmp_path / "first.mien")
+    mien.save(GroupStatistics().collect(X[:half], groups[:half]), tmp_path / "first.mien")
     first = mien.load(tmp_path / "first.mien")
-    first.merge(GroupStatistics(4).update(X[half:], groups[half:]))
+    first.merge(GroupStatistics().collect(X[half:], groups[half:]))
     np.testing.assert_allclose(
-        RelevantComponents().fit_statistics(first).components_,
+        RelevantComponents().fit(first).components_,
         RelevantComponents(solver="statistics").fit(X, groups).components_,
         rtol=1e-7,
     )
@@ -54,7 +54,7 @@ def test_a_memory_map_of_float32_is_read_in_batches(tmp_path, monkeypatch) -> No
 def test_batches_from_an_iterator() -> None:
     X, groups = make_problem(20, 3, 4)
     batches = ((X[k : k + 11], groups[k : k + 11]) for k in range(0, 60, 11))
-    model = RelevantComponents().fit_batches(batches)
+    model = RelevantComponents().fit(GroupStatistics.from_batches(batches))
     np.testing.assert_allclose(
         np.abs(model.components_),
         np.abs(RelevantComponents().fit(X, groups).components_),
@@ -64,10 +64,10 @@ def test_batches_from_an_iterator() -> None:
 
 def test_nothing_and_nonsense_are_refused() -> None:
     with pytest.raises(InputError, match="no batches"):
-        RelevantComponents().fit_batches([])
+        GroupStatistics.from_batches([])
     with pytest.raises(InputError, match="shape"):
-        GroupStatistics(3).update(np.zeros((2, 4)), [0, 0])
+        GroupStatistics().collect(np.zeros((2, 3)), [0, 0]).collect(np.zeros((2, 4)), [0, 0])
     with pytest.raises(InputError, match="two or more points"):
-        RelevantComponents().fit_statistics(GroupStatistics(2).update(np.eye(2), [0, 1]))
+        RelevantComponents().fit(GroupStatistics().collect(np.eye(2), [0, 1]))
     with pytest.raises(InputError, match="needs the points"):
-        RelevantComponents("auto").fit_statistics(GroupStatistics(2).update(np.eye(2), [0, 0]))
+        RelevantComponents("auto").fit(GroupStatistics().collect(np.eye(2), [0, 0]))

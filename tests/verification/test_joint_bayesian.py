@@ -8,7 +8,7 @@ import pytest
 
 import mien
 from mien.errors import InputError, NumericsWarning
-from mien.verification import JointBayesian, JointBayesianStatistics
+from mien.verification import GroupStatistics, JointBayesian
 
 QUIET = pytest.mark.filterwarnings("ignore::mien.errors.NumericsWarning")
 
@@ -123,7 +123,7 @@ def test_batches_parts_and_growth_give_the_same_model():
     rng = np.random.default_rng(3)
     X, y = draw(rng, n_people=30, d=4)
     whole = JointBayesian().fit(X, y)
-    halves = [JointBayesianStatistics("lbp").update(X[i::2], y[i::2]) for i in range(2)]
+    halves = [GroupStatistics("lbp").collect(X[i::2], y[i::2]) for i in range(2)]
     merged = JointBayesian().fit(halves[0] + halves[1])
     batches = JointBayesian().fit((X[i : i + 5], y[i : i + 5]) for i in range(0, len(X), 5))
     grown = JointBayesian(tol=1e-5, max_iter=3000)
@@ -236,7 +236,7 @@ def test_a_memory_map_is_read_in_batches(tmp_path):
     X, y = draw(np.random.default_rng(12), n_people=40)
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
-    statistics = JointBayesianStatistics(batch_size=7).update(mapped, y)
+    statistics = GroupStatistics(batch_size=7).collect(mapped, y)
     np.testing.assert_allclose(
         JointBayesian().fit(statistics).ratios_, JointBayesian().fit(mapped, y).ratios_
     )

@@ -10,7 +10,7 @@ from sklearn.base import clone
 import mien
 from mien._core.logistic import balance_classes, fit_logistic
 from mien.errors import InputError, NumericsWarning
-from mien.verification import JointBayesian, JointBayesianStatistics, TransferJointBayesian
+from mien.verification import GroupStatistics, JointBayesian, TransferJointBayesian
 
 QUIET = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -143,8 +143,8 @@ def test_transfer_beats_source_target_and_pooled_in_the_middle():
         Xt, yt = draw(rng, 230, 4, d=20, scale=1.3)
         Xt = Xt @ change + 1
         adapt, test = yt < 30, yt >= 30
-        statistics = JointBayesianStatistics().update(Xs, ys)
-        own = JointBayesianStatistics().update(Xt[adapt], yt[adapt] + 1000)
+        statistics = GroupStatistics().collect(Xs, ys)
+        own = GroupStatistics().collect(Xt[adapt], yt[adapt] + 1000)
         source = JointBayesian().fit(statistics)
         models = {"source": source, "pooled": JointBayesian().fit(statistics + own)}
         models["target"] = JointBayesian().fit(own)
@@ -179,7 +179,7 @@ def test_growth_statistics_and_what_auto_needs(source):
     parts.partial_fit(X[::2], y[::2]).partial_fit(X[1::2], y[1::2])
     np.testing.assert_allclose(parts.mean_, whole.mean_)
     np.testing.assert_allclose(parts.ratios_, whole.ratios_, rtol=1e-2)
-    statistics = JointBayesianStatistics().update(X, y)
+    statistics = GroupStatistics().collect(X, y)
     with pytest.raises(InputError, match="number"):
         TransferJointBayesian(source).fit(statistics)
     assert TransferJointBayesian(source, 1.0).fit(statistics).n_people_ == 20
@@ -192,7 +192,7 @@ def test_features_that_differ_are_refused(source):
     with pytest.raises(InputError, match="4 features"):
         TransferJointBayesian(source, 1.0).fit(X[:, :3], y)
     with pytest.raises(InputError, match="not the same"):
-        JointBayesianStatistics("a").update(X, y) + JointBayesianStatistics("b").update(X, y)
+        GroupStatistics("a").collect(X, y) + GroupStatistics("b").collect(X, y)
 
 
 def test_what_the_source_never_saw_is_left_out_and_said():

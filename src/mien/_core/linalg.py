@@ -16,6 +16,7 @@ __all__ = [
     "gram_svd",
     "null_space",
     "numerical_rank",
+    "row_signs",
     "simultaneous_diagonalisation",
     "symmetrize",
     "thin_svd",
@@ -110,28 +111,35 @@ def gram_svd(X: np.ndarray, rtol: float = 1e-6) -> ThinSVD:
     return ThinSVD(*_fix_svd_signs(U, s, Vt))
 
 
+def row_signs(rows: np.ndarray) -> np.ndarray:
+    """Sign (k,) of the entry of largest absolute value of every row (k, d); +1 for zero rows.
+
+    Entries that are equal up to rounding are ties, which the first of them decides: which of two
+    is larger in the last digit depends on the BLAS kernel.
+    """
+    sizes = np.abs(rows)
+    if sizes.size == 0:
+        return np.ones(len(rows), dtype=rows.dtype)
+    largest = sizes.max(axis=1, keepdims=True)
+    first = np.argmax(sizes >= (1 - 1e-6) * largest, axis=1)
+    return np.where(rows[np.arange(len(rows)), first] < 0, -1, 1).astype(rows.dtype)
+
+
+def fix_signs(rows: np.ndarray) -> np.ndarray:
+    """Rows (k, d) whose entry of largest absolute value is positive.
+
+    An eigenvector has no sign of its own, and BLAS kernels choose differently: without a
+    convention the same data give mirrored directions on another processor. This one is that of
+    scikit-learn's PCA.
+    """
+    return rows * row_signs(rows)[:, None]
+
+
 def _fix_svd_signs(
     U: np.ndarray, s: np.ndarray, Vt: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Make the largest entry of every right vector positive, as scikit-learn's PCA does."""
-    signs = _row_signs(Vt)
+    signs = row_signs(Vt)
     return U * signs, s, Vt * signs[:, None]
-
-
-def _row_signs(rows: np.ndarray) -> np.ndarray:
-    """Sign (k,) of the entry of largest magnitude in each row (k, d)."""
-    if rows.size == 0:
-        return np.ones(len(rows), dtype=rows.dtype)
-    largest = np.argmax(np.abs(rows), axis=1)
-    return np.where(rows[np.arange(len(rows)), largest] < 0, -1, 1).astype(rows.dtype)
-
-
-def fix_signs(directions: np.ndarray) -> np.ndarray:
-    """Rows (k, d) with their largest entry positive: an eigenvector's sign is its library's whim.
-
-    Without a convention, the same data give mirrored directions on another processor.
-    """
-    return directions * _row_signs(directions)[:, None]
 
 
 def null_space(X: np.ndarray, rtol: float = 1e-9) -> np.ndarray:
@@ -157,7 +165,8 @@ def simultaneous_diagonalisation(
     Returns
     -------
     SimultaneousDiagonalisation
-        ``V`` is (d, rank of within). Rounding below zero in the ratios is cut to zero.
+        ``V`` is (d, rank of within), each column in the convention of :func:`fix_signs`.
+        Rounding below zero in the ratios is cut to zero.
     """
     values, vectors = linalg.eigh(symmetrize(within), check_finite=False)
     largest = values[-1] if values.size else 0.0
@@ -170,4 +179,5 @@ def simultaneous_diagonalisation(
     whitener = vectors[:, keep] / np.sqrt(values[keep])
     ratios, rotation = linalg.eigh(symmetrize(whitener.T @ between @ whitener), check_finite=False)
     order = np.argsort(ratios)[::-1]
-    return SimultaneousDiagonalisation(whitener @ rotation[:, order], np.maximum(ratios[order], 0))
+    V = fix_signs((whitener @ rotation[:, order]).T).T
+    return SimultaneousDiagonalisation(V, np.maximum(ratios[order], 0))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import linalg, sparse
 
-from mien._core.statistics import GroupedMoments
+from mien._core.statistics import GroupStatistics
 from mien.errors import InputError
 
 __all__ = ["Completer", "Completion", "Moments", "Stream", "see", "solve_ridge", "squared_error"]
@@ -77,10 +77,10 @@ class Moments(NamedTuple):
 
     @classmethod
     def of(cls, stream: Stream) -> Moments:
-        moments: GroupedMoments | None = None
+        moments: GroupStatistics | None = None
         for batch in stream():
-            moments = moments or GroupedMoments(batch.shape[1])
-            moments.update(batch, np.zeros(len(batch), dtype=np.int64))
+            moments = moments or GroupStatistics()
+            moments.collect(batch)
         if moments is None or moments.n_samples < 2:
             raise InputError("at least two faces are needed to learn from")
         n = moments.n_samples

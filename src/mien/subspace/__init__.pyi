@@ -1,3 +1,4 @@
+from ._base import GroupStatistics
 from ._class_dependence import ClassDependenceFeatures
 from ._clustering import ConstrainedClustering
 from ._consistency import choose_n_components, group_consistency
@@ -7,7 +8,6 @@ from ._kernel import KernelNullSpaceProjection, KernelRelevantComponents
 from ._neighbours import NearestNeighbourIdentifier
 from ._null_space import NullSpaceLDA, NullSpaceProjection
 from ._relevant_components import RelevantComponents
-from ._statistics import GroupStatistics
 
 __all__ = [
     "ClassDependenceFeatures",

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mien._core.progress import track
+from mien._core.statistics import GroupStatistics
 from mien._core.validation import check_groups
 from mien.errors import InputError
-from mien.subspace._statistics import GroupStatistics
 
-__all__ = ["GroupProjection", "LinearProjection"]
+__all__ = ["GroupProjection", "GroupStatistics", "LinearProjection"]
 
 FLOATS = [np.float64, np.float32]
 BATCH_BYTES = 2**26
@@ -46,26 +51,42 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
 
 class GroupProjection(LinearProjection):
-    """A projection whose ``fit(X, y)`` takes groups, -1 for points in none."""
+    """A projection that learns from groups: ``fit(X, groups)``, or ``fit(statistics)``."""
 
-    def _check_groups(self, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
-        if y is None:
-            raise InputError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
-        X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
-        return X, check_groups(y, len(X))
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+        """Learn the projection.
 
-    def fit_statistics(self, statistics: GroupStatistics) -> Self:
-        """Fit from :class:`GroupStatistics`, such as those of several parts merged."""
+        Parameters
+        ----------
+        X : array-like (n_samples, n_features), or GroupStatistics
+            Vectors (a memory map is fine), or the statistics of parts of them, merged.
+        y : array-like (n_samples,), optional
+            The group of each vector, any labels; None, NaN, NaT and -1 are in no group. Ignored
+            where ``groups`` is given.
+        groups : array-like (n_samples,), optional
+            The same as metadata, for a pipeline in which ``y`` holds the classes of a classifier
+            further on. Call ``set_fit_request(groups=True)`` and switch on scikit-learn's
+            metadata routing.
+
+        Returns
+        -------
+        self
+        """
+        if isinstance(X, GroupStatistics):
+            self._start_from(X)
+            return self._fit_statistics(X)
+        X, groups = check_points_and_groups(self, X, y, groups)
+        return self._fit_points(X, groups)
+
+    def _fit_points(self, X: np.ndarray, groups: np.ndarray) -> Self:
         raise NotImplementedError
 
-    def fit_batches(self, batches: Iterable[tuple[Any, Any]]) -> Self:
-        """Fit from an iterable of ``(X (n, d), groups (n,))``: one pass, one batch in memory."""
-        return self.fit_statistics(GroupStatistics.from_batches(batches))
+    def _fit_statistics(self, statistics: GroupStatistics) -> Self:
+        raise NotImplementedError
 
     def _start_from(self, statistics: GroupStatistics) -> None:
-        if not np.any(statistics.group_sizes >= 2):
+        if not np.any(statistics.counts >= 2):
             raise InputError(
                 "at least 1 group of two or more points is needed; got 0 among "
                 f"{statistics.n_groups} groups of {statistics.n_samples} points"
@@ -79,6 +100,20 @@ class GroupProjection(LinearProjection):
         return tags
 
 
+def check_points_and_groups(
+    estimator: Any, X: Any, y: Any, groups: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors (n, d) and their groups (n,), -1 for none; groups stand in ``groups`` or in ``y``."""
+    groups = y if groups is None else groups
+    if groups is None:
+        raise InputError(
+            f"{type(estimator).__name__} requires y to be passed, but the target y is None: give "
+            "the group of each sample as y, or as groups="
+        )
+    X = validate_data(estimator, X, dtype=FLOATS, ensure_min_samples=2)
+    return X, check_groups(groups, len(X))
+
+
 def row_batches(X: np.ndarray, y: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Parts of an array or memory map that stay small as float64, with their labels."""
     rows = max(1, BATCH_BYTES // (8 * X.shape[1]))
@@ -88,10 +123,9 @@ def row_batches(X: np.ndarray, y: np.ndarray) -> Iterator[tuple[np.ndarray, np.n
 
 def statistics_of(X: np.ndarray, groups: np.ndarray) -> GroupStatistics:
     """Statistics of X (n, d) in batches, so that no float64 copy of it is made."""
-    statistics = GroupStatistics(X.shape[1])
-    statistics.reserve(len(np.unique(groups)))
+    statistics = GroupStatistics()
     for part, labels in track(row_batches(X, groups), "statistics of the groups"):
-        statistics.update(part, labels)
+        statistics.collect(part, labels)
     return statistics
 
 

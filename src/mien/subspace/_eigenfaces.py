@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,6 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from mien._core.constraints import FRACTION, POSITIVE_INTEGER
 from mien._core.linalg import fix_signs, numerical_rank, thin_svd
+from mien._core.statistics import GroupStatistics
 from mien._core.validation import NO_GROUP
 from mien.errors import InputError
 from mien.subspace._base import (
@@ -24,7 +24,6 @@ from mien.subspace._base import (
     statistics_of,
 )
 from mien.subspace._randomized import randomized_directions
-from mien.subspace._statistics import GroupStatistics
 
 __all__ = ["Eigenfaces", "principal_directions", "scatter_directions"]
 
@@ -109,11 +108,13 @@ class Eigenfaces(LinearProjection):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from X (n_samples, n_features); y is ignored."""
+        """Learn from X (n_samples, n_features), or from GroupStatistics; y is ignored."""
+        if isinstance(X, GroupStatistics):
+            return self._fit_statistics(X)
         X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
         solver = choose_solver(X, self.solver, self.n_components)
         if solver == "statistics":
-            return self.fit_statistics(statistics_of(X, np.full(len(X), NO_GROUP)))
+            return self._fit_statistics(statistics_of(X, np.full(len(X), NO_GROUP)))
         if solver == "svd":
             mean, directions, scales = principal_directions(X, self.rtol)
         else:
@@ -123,21 +124,12 @@ class Eigenfaces(LinearProjection):
                 X, self.n_components, random_state=self.random_state
             )
             keep = numerical_rank(scales, self.rtol)
-            directions, scales = basis[:, :keep].T, scales[:keep]
+            directions, scales = fix_signs(basis[:, :keep].T), scales[:keep]
         return self._keep(mean, directions, scales)
 
-    def fit_statistics(self, statistics: GroupStatistics) -> Self:
-        """Fit from statistics; the groups do not matter."""
+    def _fit_statistics(self, statistics: GroupStatistics) -> Self:
         self.n_features_in_ = statistics.n_features
-        return self._keep(
-            statistics.mean, *scatter_directions(statistics.total_scatter(), self.rtol)
-        )
-
-    def fit_batches(self, batches: Iterable[Any]) -> Self:
-        """Fit from an iterable of arrays (n, d): one pass, one batch in memory."""
-        return self.fit_statistics(
-            GroupStatistics.from_batches((X, np.full(len(X), NO_GROUP)) for X in batches)
-        )
+        return self._keep(statistics.mean, *scatter_directions(statistics.scatter(), self.rtol))
 
     def _keep(self, mean: np.ndarray, directions: np.ndarray, scales: np.ndarray) -> Self:
         if len(scales) == 0:

@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from mien._core.constraints import FRACTION, POSITIVE_INTEGER
 from mien._core.linalg import fix_signs, simultaneous_diagonalisation, thin_svd
+from mien._core.statistics import GroupStatistics
 from mien._core.validation import check_labels
 from mien.errors import InputError
 from mien.subspace._base import (
@@ -21,7 +22,6 @@ from mien.subspace._base import (
 )
 from mien.subspace._contrasts import group_contrasts
 from mien.subspace._eigenfaces import scatter_directions
-from mien.subspace._statistics import GroupStatistics
 
 __all__ = ["Fisherfaces"]
 
@@ -50,8 +50,9 @@ class Fisherfaces(GroupProjection):
     mean_ : (n_features,)
     components_ : (n_components, n_features)
         The within-class covariance ``S_w / N`` becomes the identity.
-    ratios_ : (n_components,)
-        Between to within scatter of each, descending.
+    explained_variance_ratio_ : (n_components,)
+        Share of each discriminant in the between-class variance, in units of the variance inside
+        classes, descending; as in scikit-learn's ``LinearDiscriminantAnalysis``.
     classes_ : (n_classes,)
     n_pca_ : int
 
@@ -82,8 +83,14 @@ class Fisherfaces(GroupProjection):
         self.rtol = rtol
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from X (n_samples, n_features) and classes y (n_samples,)."""
+    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+        """Learn from X (n_samples, n_features) and classes y (n_samples,).
+
+        X may also be GroupStatistics whose groups are the classes.
+        """
+        if isinstance(X, GroupStatistics):
+            self._start_from(X)
+            return self._fit_statistics(X)
         X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
         self.classes_, classes = np.unique(
             check_labels("y", y, len(X), missing="class"), return_inverse=True
@@ -100,15 +107,13 @@ class Fisherfaces(GroupProjection):
         self._keep(residuals.T @ residuals, between.T @ between, Vt[:n_pca], len(X))
         return self
 
-    def fit_statistics(self, statistics: GroupStatistics) -> Self:
-        """Fit from statistics whose groups are the classes."""
-        self._start_from(statistics)
+    def _fit_statistics(self, statistics: GroupStatistics) -> Self:
         self.classes_ = np.sort(statistics.labels)
         return self._fit_scatters(statistics)
 
     def _fit_scatters(self, statistics: GroupStatistics) -> Self:
         self.mean_ = statistics.mean
-        directions, _ = scatter_directions(statistics.total_scatter(), self.rtol)
+        directions, _ = scatter_directions(statistics.scatter(), self.rtol)
         n_residuals = statistics.n_grouped - statistics.n_groups
         basis = directions[: self._choose_n_pca(n_residuals, len(directions))]
         within = basis @ statistics.within_scatter() @ basis.T
@@ -141,4 +146,4 @@ class Fisherfaces(GroupProjection):
         most = min(len(self.classes_) - 1, len(ratios))
         k = check_n_components(self.n_components, most, "the classes and n_pca allow")
         self.components_ = fix_signs(np.sqrt(n) * V[:, :k].T @ basis)
-        self.ratios_ = ratios[:k]
+        self.explained_variance_ratio_ = ratios[:k] / ratios[:most].sum()

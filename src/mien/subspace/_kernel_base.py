@@ -19,9 +19,11 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mien._core.constraints import FRACTION, POSITIVE, POSITIVE_INTEGER
-from mien._core.validation import NO_GROUP, check_groups
+from mien._core.linalg import fix_signs
+from mien._core.statistics import GroupStatistics
+from mien._core.validation import NO_GROUP
 from mien.errors import InputError, PerformanceWarning
-from mien.subspace._base import BATCH_BYTES, FLOATS
+from mien.subspace._base import BATCH_BYTES, FLOATS, check_points_and_groups
 from mien.subspace._consistency import MIN_GROUPS, choose_sigma, dimension_grid, sample_groups
 from mien.subspace._kernel_solvers import (
     KernelSolution,
@@ -37,7 +39,6 @@ from mien.subspace._kernels import (
 )
 from mien.subspace._null_space import NullSpaceProjection
 from mien.subspace._relevant_components import RelevantComponents
-from mien.subspace._statistics import GroupStatistics
 
 __all__ = ["KernelProjection", "LinearModel"]
 
@@ -70,17 +71,25 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     n_components: int | str | None
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from X (n_samples, n_features), or a kernel (n_samples, n_samples), and groups y.
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+        """Learn the projection.
 
-        y (n_samples,) has -1 for points in no group.
+        Parameters
+        ----------
+        X : array-like (n_samples, n_features), or (n_samples, n_samples)
+            Vectors, or their kernel with ``kernel="precomputed"``.
+        y : array-like (n_samples,), optional
+            The group of each vector, any labels; None, NaN, NaT and -1 are in no group. Ignored
+            where ``groups`` is given.
+        groups : array-like (n_samples,), optional
+            The same as metadata, for a pipeline in which ``y`` holds the classes of a classifier
+            further on.
+
+        Returns
+        -------
+        self
         """
-        if y is None:
-            raise InputError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None"
-            )
-        X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
-        groups = check_groups(y, len(X))
+        X, groups = check_points_and_groups(self, X, y, groups)
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise InputError(f"a precomputed kernel must be square; got {X.shape}")
         self.sigma_, n_components = self._choose(X, groups)
@@ -147,7 +156,7 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         if len(X) <= max(n_features, rows):
             linear.fit(features(X), groups)
         else:
-            linear.fit_statistics(
+            linear.fit(
                 GroupStatistics.from_batches(
                     (features(X[start : start + rows]), groups[start : start + rows])
                     for start in range(0, len(X), rows)
@@ -212,7 +221,7 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
     def _keep_solution(self, solution: KernelSolution, groups: np.ndarray) -> None:
         self.mean_ = solution.mean
-        self.components_ = np.ascontiguousarray(solution.coefficients.T)
+        self.components_ = fix_signs(solution.coefficients.T)
 
     def _keep_linear(self, linear: LinearModel) -> None:
         self.mean_, self.components_ = linear.mean_, linear.components_

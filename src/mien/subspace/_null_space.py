@@ -11,7 +11,8 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
 from mien._core.constraints import FRACTION, POSITIVE_INTEGER
-from mien._core.linalg import null_space, symmetrize, thin_svd
+from mien._core.linalg import fix_signs, null_space, symmetrize, thin_svd
+from mien._core.statistics import GroupStatistics
 from mien._core.validation import check_labels
 from mien.errors import InputError
 from mien.subspace._base import FLOATS, GroupProjection, check_n_components, scatter_tolerance
@@ -23,7 +24,6 @@ from mien.subspace._contrasts import (
 )
 from mien.subspace._eigenfaces import scatter_directions
 from mien.subspace._relevant_components import RelevantComponents
-from mien.subspace._statistics import GroupStatistics
 
 __all__ = [
     "NullSpaceLDA",
@@ -179,10 +179,7 @@ class NullSpaceProjection(GroupProjection):
         self.fallback = fallback
         self.rtol = rtol
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from X (n_samples, n_features) and groups y (n_samples,), -1 for no group."""
-        X, groups = self._check_groups(X, y)
+    def _fit_points(self, X: np.ndarray, groups: np.ndarray) -> Self:
         contrasts = group_contrasts(X, groups)
         solution = solve_null_space(contrasts, self.rtol)
         self.mean_ = contrasts.mean
@@ -190,11 +187,9 @@ class NullSpaceProjection(GroupProjection):
             return self
         return self._fall_back(RelevantComponents(self.n_components, rtol=self.rtol).fit(X, groups))
 
-    def fit_statistics(self, statistics: GroupStatistics) -> Self:
-        """Fit from :class:`GroupStatistics`, such as those of several parts merged."""
-        self._start_from(statistics)
+    def _fit_statistics(self, statistics: GroupStatistics) -> Self:
         d = statistics.n_features
-        directions, scales = scatter_directions(statistics.total_scatter(), self.rtol)
+        directions, scales = scatter_directions(statistics.scatter(), self.rtol)
         within = symmetrize(directions @ statistics.within_scatter() @ directions.T)
         values, vectors = linalg.eigh(within, check_finite=False)
         largest = scales.max(initial=0.0) ** 2
@@ -207,7 +202,7 @@ class NullSpaceProjection(GroupProjection):
         if self._keep(solution, d, statistics.n_grouped - statistics.n_groups):
             return self
         model = RelevantComponents(self.n_components, rtol=self.rtol)
-        return self._fall_back(model.fit_statistics(statistics))
+        return self._fall_back(model.fit(statistics))
 
     def _keep(self, solution: NullSpaceSolution, d: int, n_residuals: int) -> bool:
         """Take over a solution; False where it is empty and a fallback is wanted."""
@@ -220,7 +215,7 @@ class NullSpaceProjection(GroupProjection):
         if m == 0:
             return False
         k = check_n_components(self.n_components, m, "rank(S_t) - rank(S_g) allows")
-        self.components_ = np.ascontiguousarray(solution.directions[:k])
+        self.components_ = fix_signs(solution.directions[:k])
         self.method_ = "null-space"
         return True
 
@@ -298,7 +293,7 @@ class NullSpaceLDA(GroupProjection):
         self.rtol = rtol
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
         """Learn from X (n_samples, n_features) and classes y (n_samples,)."""
         X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
         self.classes_, classes = np.unique(

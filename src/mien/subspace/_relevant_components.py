@@ -6,11 +6,11 @@ from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 from scipy import linalg
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from mien._core.constraints import FRACTION, POSITIVE_INTEGER
-from mien._core.linalg import symmetrize, thin_svd
+from mien._core.linalg import fix_signs, symmetrize, thin_svd
+from mien._core.statistics import GroupStatistics
 from mien.errors import InputError
 from mien.subspace._base import (
     GroupProjection,
@@ -29,7 +29,6 @@ from mien.subspace._contrasts import (
 )
 from mien.subspace._eigenfaces import scatter_directions
 from mien.subspace._randomized import randomized_directions
-from mien.subspace._statistics import GroupStatistics
 
 __all__ = ["RelevantComponents", "check_whitening_rank", "whiten_residuals", "whiten_scatter"]
 
@@ -89,7 +88,7 @@ def _solve_from_scatters(
 ) -> np.ndarray:
     """Components (m, d) from S_g, and from S_t where a reduction is needed."""
     within, n = statistics.within_scatter(), statistics.n_grouped
-    total = statistics.total_scatter()
+    total = statistics.scatter()
     # What rounding leaves of S_g is a fraction of S_t, from which it was computed.
     largest = largest_singular_value(total)
     d = len(within)
@@ -194,10 +193,7 @@ class RelevantComponents(GroupProjection):
         self.rtol = rtol
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from X (n_samples, n_features) and groups y (n_samples,), -1 for no group."""
-        X, groups = self._check_groups(X, y)
+    def _fit_points(self, X: np.ndarray, groups: np.ndarray) -> Self:
         n_components: int | None
         if self.n_components == "auto":
             n_components = choose_n_components(X, groups, random_state=self.random_state)
@@ -213,11 +209,9 @@ class RelevantComponents(GroupProjection):
         self._keep(_solve_from_data(contrasts, n_components, self.reduction, self.rtol))
         return self
 
-    def fit_statistics(self, statistics: GroupStatistics) -> Self:
-        """Fit from :class:`GroupStatistics`, such as those of several parts merged."""
+    def _fit_statistics(self, statistics: GroupStatistics) -> Self:
         if self.n_components == "auto":
             raise InputError('n_components="auto" needs the points: give a number with statistics')
-        self._start_from(statistics)
         return self._fit_scatters(statistics, cast(int | None, self.n_components))
 
     def _fit_scatters(self, statistics: GroupStatistics, n_components: int | None) -> Self:
@@ -248,5 +242,5 @@ class RelevantComponents(GroupProjection):
         return self
 
     def _keep(self, components: np.ndarray) -> None:
-        self.components_ = components
+        self.components_ = fix_signs(components)
         self.n_components_ = len(components)

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import linalg
 
 from mien._core.linalg import symmetrize
-from mien._core.statistics import GroupedMoments
+from mien._core.statistics import GroupStatistics
 
 __all__ = ["Prior", "State", "WorkingStatistics", "floor_covariance", "make_state", "make_step"]
 
@@ -60,7 +60,7 @@ class WorkingStatistics:
 
     @classmethod
     def from_moments(
-        cls, moments: GroupedMoments, centre: np.ndarray, whitener: np.ndarray
+        cls, moments: GroupStatistics, centre: np.ndarray, whitener: np.ndarray
     ) -> WorkingStatistics:
         """Project statistics about ``centre`` (d,) with ``whitener`` (d, r)."""
         counts = moments.counts

@@ -16,12 +16,11 @@ from sklearn.utils.validation import validate_data
 
 from mien._core.em import run_em
 from mien._core.linalg import symmetrize
-from mien._core.statistics import GroupedMoments
+from mien._core.statistics import GroupStatistics
 from mien._core.validation import check_labels
 from mien.errors import InputError, NumericsWarning
 from mien.verification._em import State, WorkingStatistics, make_state, make_step
 from mien.verification.scoring import RatioScores, truncation_error
-from mien.verification.statistics import JointBayesianStatistics
 
 __all__ = ["JointBayesian"]
 
@@ -38,7 +37,7 @@ class Basis(NamedTuple):
         return 0.5 * float(np.linalg.slogdet(self.colourer.T @ self.colourer)[1])
 
 
-def _whiten_total(moments: GroupedMoments, rank_tol: float) -> Basis:
+def _whiten_total(moments: GroupStatistics, rank_tol: float) -> Basis:
     """Working coordinates of the directions in which the data vary at all.
 
     Features are scaled to unit variance first, so that their units do not decide the rank.
@@ -131,7 +130,7 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         What it was learned from.
     features_ : str or None
         Description of the vectors.
-    statistics_ : JointBayesianStatistics
+    statistics_ : GroupStatistics
         After `partial_fit`, or with ``keep_statistics=True``.
 
     Notes
@@ -206,7 +205,7 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : (n, d), JointBayesianStatistics, or iterator of (X, y)
+        X : (n, d), GroupStatistics, or iterator of (X, y)
             Vectors (a memory map is read in batches), their statistics, or batches of them.
         y : (n,), optional
             The people, any labels; needed where X are vectors.
@@ -232,18 +231,18 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         self._keep(statistics)
         return self
 
-    def _keep(self, statistics: JointBayesianStatistics | None) -> None:
+    def _keep(self, statistics: GroupStatistics | None) -> None:
         if statistics is not None:
             self.statistics_ = statistics
         elif hasattr(self, "statistics_"):
             del self.statistics_
 
-    def _collect(self, X: Any, y: Any, *, reset: bool = True) -> JointBayesianStatistics:
+    def _collect(self, X: Any, y: Any, *, reset: bool = True) -> GroupStatistics:
         """Statistics of vectors, of an iterator of batches, or those given."""
-        if isinstance(X, JointBayesianStatistics):
-            statistics = JointBayesianStatistics(self.features).merge(X)
+        if isinstance(X, GroupStatistics):
+            statistics = GroupStatistics(self.features).merge(X)
         elif isinstance(X, Iterator):
-            statistics = JointBayesianStatistics.from_batches(X, self.features)
+            statistics = GroupStatistics.from_batches(X, self.features)
         else:
             if y is None:
                 raise InputError(
@@ -259,17 +258,16 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
                 ensure_min_samples=2,
             )
             y = check_labels("y", y, len(X))
-            return JointBayesianStatistics(self.features).update(X, y)
+            return GroupStatistics(self.features).collect(X, y)
         if reset:
-            self.n_features_in_ = statistics.moments.n_features
+            self.n_features_in_ = statistics.n_features
         elif statistics.n_features != self.n_features_in_:
             raise InputError(
                 f"the model has {self.n_features_in_} features; got {statistics.n_features}"
             )
         return statistics
 
-    def _learn(self, statistics: JointBayesianStatistics, warm: JointBayesian | None) -> None:
-        moments = statistics.moments
+    def _learn(self, moments: GroupStatistics, warm: JointBayesian | None) -> None:
         _require_people(moments)
         self.mean_ = moments.mean
         basis = _whiten_total(moments, self.rank_tol)
@@ -303,7 +301,7 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         _warn_of_floor(result.state, r, self.floor)
         self.n_people_ = moments.n_groups
         self.n_samples_ = moments.n_samples
-        self.features_ = statistics.features
+        self.features_ = moments.features
         self._adopt(result.state, basis)
         self.objective_ = result.objective + _objective_offset(working, basis, exact=exact)
         self.n_iter_ = result.n_iter
@@ -329,7 +327,14 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         return tags
 
 
-def _require_people(moments: GroupedMoments) -> None:
+def _require_people(moments: GroupStatistics) -> None:
+    if moments.n_samples == 0:
+        raise InputError("the statistics are empty: no vectors were seen yet")
+    if moments.n_grouped < moments.n_samples:
+        raise InputError(
+            f"{moments.n_samples - moments.n_grouped} of {moments.n_samples} vectors have no "
+            "person (None, NaN or -1): leave them out, or label them"
+        )
     if moments.n_groups < 2:
         raise InputError(
             f"at least two people are needed to learn what tells people apart; "

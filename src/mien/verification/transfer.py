@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mien._core.em import EMResult, run_em
 from mien._core.progress import report
-from mien._core.statistics import GroupedMoments
+from mien._core.statistics import GroupStatistics, agree_features
 from mien._core.validation import check_labels
 from mien.errors import InputError, NumericsWarning
 from mien.verification._em import Prior, State, WorkingStatistics, make_step
@@ -33,7 +33,6 @@ from mien.verification.joint_bayesian import (
     _warn_of_floor,
 )
 from mien.verification.scoring import score_coordinates
-from mien.verification.statistics import JointBayesianStatistics, _agree
 
 __all__ = ["TransferJointBayesian"]
 
@@ -54,7 +53,7 @@ def _source_basis(source: JointBayesian) -> Basis:
     return Basis(source.projection_ / total, loadings * total)
 
 
-def _shrink_mean(source: JointBayesian, moments: GroupedMoments) -> float:
+def _shrink_mean(source: JointBayesian, moments: GroupStatistics) -> float:
     """Part of the way from the source's mean to the target's: positive-part James–Stein.
 
     The mean of few people is noisy: in the source's coordinates its variance is
@@ -79,7 +78,7 @@ class _HeldOutPart:
         train: np.ndarray,
         pairs: HeldOutPairs,
     ) -> None:
-        moments = GroupedMoments(X.shape[1]).update(X[train], people[train])
+        moments = GroupStatistics().collect(X[train], people[train])
         _, centre = model._centre(moments)
         whitener = _source_basis(model.source).whitener
         rows, inverse = np.unique(pairs.rows, return_inverse=True)
@@ -249,9 +248,9 @@ n_iter_, n_people_, n_samples_, features_, truncation_error_
         self._fit(X, y, keep=True)
         return self
 
-    def _learn(self, statistics: JointBayesianStatistics, warm: JointBayesian | None) -> None:
-        source, moments = self.source, statistics.moments
-        features = _agree(getattr(source, "features_", None), statistics.features)
+    def _learn(self, moments: GroupStatistics, warm: JointBayesian | None) -> None:
+        source = self.source
+        features = agree_features(getattr(source, "features_", None), moments.features)
         if moments.n_features != source.n_features_in_:
             raise InputError(
                 f"the source has {source.n_features_in_} features; got {moments.n_features}"
@@ -272,7 +271,7 @@ n_iter_, n_people_, n_samples_, features_, truncation_error_
         self.objective_ = result.objective + _objective_offset(working, basis, exact=exact)
         self.n_iter_ = result.n_iter
 
-    def _centre(self, moments: GroupedMoments) -> tuple[float, np.ndarray]:
+    def _centre(self, moments: GroupStatistics) -> tuple[float, np.ndarray]:
         shrinkage = {"source": 0.0, "target": 1.0}.get(self.centring)
         if shrinkage is None:
             shrinkage = _shrink_mean(self.source, moments)
@@ -335,7 +334,7 @@ n_iter_, n_people_, n_samples_, features_, truncation_error_
         }
         return candidates[chosen]
 
-    def _warn_of_outside(self, moments: GroupedMoments, basis: Basis) -> None:
+    def _warn_of_outside(self, moments: GroupStatistics, basis: Basis) -> None:
         scatter = moments.scatter()
         scale = np.sqrt(np.maximum(np.diag(self.source.variation_covariance_), 1e-300))
         seen = (basis.colourer @ basis.whitener.T) @ scatter
