@@ -263,5 +263,5 @@ def test_a_missing_label_is_not_a_person(gone: object) -> None:
     people[[3, 8]] = gone
     with pytest.raises(InputError, match="2 missing"):
         JointBayesian().fit(X, people)
-    with pytest.raises(InputError, match="2 missing"):
-        JointBayesianStatistics().update(X, people)
+    with pytest.raises(InputError, match="2 of 60 vectors have no person"):
+        JointBayesian().fit(GroupStatistics().collect(X, people))
