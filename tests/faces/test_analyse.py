@@ -223,7 +223,8 @@ class TestJournal:
         journal = tmp_path / "run.journal"
         code = (
             "import os, sys\n"
-            "from mien.faces import analyse_pictures, find_pictures, _journal\n"
+            "from mien.faces import analyse_pictures, _journal\n"
+            "from mien.media import find_pictures\n"
             "_journal._FLUSH_EVERY = 1\n"
             "paths = find_pictures(sys.argv[1])\n"
             "results = analyse_pictures(paths, journal=sys.argv[2], n_jobs=1)\n"

@@ -266,7 +266,7 @@ def pairs_in_pictures(pictures: Any, videos: Any = None) -> np.ndarray:
     Parameters
     ----------
     pictures : (n,)
-        Picture or frame of each face.
+        Name of the picture, or number of the frame, of each face.
     videos : (n,) or None
         Name of the video of each, where pictures are frames.
 
@@ -282,11 +282,10 @@ def pairs_in_pictures(pictures: Any, videos: Any = None) -> np.ndarray:
     [[0, 2]]
     """
     pictures = check_labels("pictures", pictures, missing="class")
-    keys = pictures.astype(str)
+    codes = np.unique(pictures, return_inverse=True)[1]
     if videos is not None:
-        videos = check_labels("videos", videos, len(keys), missing="class").astype(str)
-        keys = np.char.add(np.char.add(videos, "\0"), keys)
-    codes = np.unique(keys, return_inverse=True)[1]
+        videos = check_labels("videos", videos, len(codes), missing="class")
+        codes += np.unique(videos, return_inverse=True)[1] * (codes.max(initial=0) + 1)
     order = np.argsort(codes, kind="stable")
     together = np.split(order, np.flatnonzero(np.diff(codes[order])) + 1)
     pairs = [rows[np.column_stack(np.triu_indices(len(rows), k=1))] for rows in together]
