@@ -114,10 +114,6 @@ def _faults_of_people(store: Store) -> list[str]:
     for number, tag, name in store.query("SELECT id, tag, name FROM person"):
         if store.tag(store.show_name(name, number)) != tag or not 1 <= number < last:
             faults.append(f"person {number} has a name that does not fit its row")
-    for (number,) in store.query(
-        "SELECT id FROM person WHERE id NOT IN (SELECT person FROM template)"
-    ):
-        faults.append(f"person {number} has no template")
     return faults
 
 

@@ -43,6 +43,7 @@ class Store(Vault):
         self.read_only = read_only
         self.timeout = timeout
         self.closed = False
+        self.counted = (-1, 0)
         self.lock = threading.RLock()
         self.connection = connect(path, read_only=read_only, timeout=timeout)
         self.handle = hold(path)
@@ -164,6 +165,14 @@ class Store(Vault):
         )
 
     # People.
+
+    def count_enrolled(self) -> int:
+        """People with at least one template; counted anew only after a change."""
+        revision = self.number("revision")
+        if self.counted[0] != revision:
+            (n,) = self.query("SELECT count(DISTINCT person) FROM template")[0]
+            self.counted = revision, int(n)
+        return self.counted[1]
 
     def find_person(self, name: str) -> int | None:
         rows = self.query("SELECT id FROM person WHERE tag = ?", (self.tag(name),))

@@ -19,6 +19,7 @@ __all__ = [
     "delete_picture",
     "insert_templates",
     "merge_people",
+    "remove_templates",
     "rename_person",
 ]
 
@@ -136,7 +137,7 @@ def merge_people(store: Store, person: str, into: str) -> int:
 def delete_person(store: Store, name: str) -> Removed:
     with store.writing() as revision:
         number = store.require_person(name)
-        removed = _remove(store, revision, "person = ?", number, {number})
+        removed = remove_templates(store, revision, "person = ?", (number,), {number})
     return removed
 
 
@@ -145,17 +146,20 @@ def delete_picture(store: Store, digest: bytes) -> Removed:
         owners = store.query("SELECT DISTINCT person FROM template WHERE digest = ?", (digest,))
         if not owners:
             raise InputError(f"no face of the picture {digest.hex()[:12]}… is in {store.path}")
-        removed = _remove(store, revision, "digest = ?", digest, {row[0] for row in owners})
+        holders = {row[0] for row in owners}
+        removed = remove_templates(store, revision, "digest = ?", (digest,), holders)
         store.record("delete-source", revision, None, len(owners), removed.templates)
     return removed
 
 
-def _remove(store: Store, revision: int, where: str, value: Any, owners: set[int]) -> Removed:
+def remove_templates(
+    store: Store, revision: int, where: str, values: tuple[Any, ...], owners: set[int]
+) -> Removed:
     """Delete templates, and whoever of their owners has no other."""
     rows = store.query(
-        f"SELECT person, digest, vector, source FROM template WHERE {where}", (value,)
+        f"SELECT person, digest, vector, source FROM template WHERE {where}", values
     )
-    store.connection.execute(f"DELETE FROM template WHERE {where}", (value,))
+    store.connection.execute(f"DELETE FROM template WHERE {where}", values)
     names: list[str] = []
     for number in sorted(owners):
         if store.query("SELECT 1 FROM template WHERE person = ? LIMIT 1", (number,)):

@@ -14,6 +14,15 @@ from mien.errors import GalleryDamagedError, InputError, ModelFileError
 from mien.files import load_bytes, save_bytes
 from mien.gallery._checks import check_digests, check_name, check_probes, check_vectors, find_faults
 from mien.gallery._decide import decide
+from mien.gallery._faces import (
+    add_person,
+    delete_face,
+    find_face,
+    get_face,
+    list_faces,
+    move_face,
+    read_vector,
+)
 from mien.gallery._purge import purge, wipe_file
 from mien.gallery._search import Search
 from mien.gallery._store import Store
@@ -26,7 +35,7 @@ from mien.gallery._writing import (
     rename_person,
 )
 from mien.gallery.exchange import GalleryExport, read_export, write_export
-from mien.gallery.records import AuditEntry, EnrolResult, Identification, Person
+from mien.gallery.records import AuditEntry, EnrolResult, Identification, Person, StoredFace
 from mien.verification import OpenSetVerifier
 
 __all__ = ["Gallery"]
@@ -179,6 +188,11 @@ class Gallery:
         return self._store.path
 
     @property
+    def dimension(self) -> int:
+        """Length of the vectors."""
+        return self._store.dimension
+
+    @property
     def features(self) -> str:
         """What the vectors are; a verifier or an engine of other features is refused."""
         return self._store.features
@@ -314,7 +328,7 @@ class Gallery:
             raise InputError(f"top must be at least 1; got {top}")
         counts, sums = check_probes(probes, self._store.dimension)
         self._follow_verifier()
-        n_people = len(self)
+        n_people = self._store.count_enrolled()
         answers: list[Identification] = [Identification(None, float("-inf"), 0.0)] * len(counts)
         if n_people == 0:
             self.verifier.rate_per_person(fpir, 1)
@@ -367,6 +381,38 @@ class Gallery:
         found = [Person(self._store.show_name(name, i), i, n, added) for i, name, added, n in rows]
         return sorted(found, key=lambda person: (person.name.casefold(), person.number))
 
+    def faces(
+        self, person: str | None = None, *, after: str | None = None, limit: int | None = None
+    ) -> list[StoredFace]:
+        """Faces of everybody or of one person, in a fixed order.
+
+        Parameters
+        ----------
+        person : str or None
+            Whose faces; None is everybody's.
+        after : str or None
+            Only those that come after the face with this id: for reading in pages.
+        limit : int or None
+            At most this many.
+        """
+        name = None if person is None else check_name(person)
+        return list_faces(self._store, name, after, limit)
+
+    def get_face(self, identifier: str) -> StoredFace | None:
+        """The face with this id, or None."""
+        return get_face(self._store, identifier)
+
+    def find_face(self, digest: str, face: int = 0) -> StoredFace | None:
+        """A face of the picture with this SHA-256, or None."""
+        raw, _ = check_digests([digest], None, 1)
+        return find_face(self._store, raw[0], face)
+
+    def score_face(self, identifier: str, vectors: Any) -> np.ndarray:
+        """Log ratios (n,) of one stored face and each of ``vectors`` (n, d)."""
+        X = check_vectors(vectors, self._store.dimension).astype(np.float64)
+        stored = read_vector(self._store, identifier).astype(np.float64)
+        return self.verifier.score_pairs(np.repeat(stored, len(X), axis=0), X)
+
     def audit(self) -> list[AuditEntry]:
         """What was done, from the first; without biometric data and without names."""
         return [
@@ -403,6 +449,25 @@ class Gallery:
         removed = delete_person(self._store, check_name(person))
         self._purge(removed.secrets, removed.names)
         return removed.templates
+
+    def add_person(self, name: str) -> bool:
+        """Somebody without faces yet; False where the name is in the gallery already."""
+        return add_person(self._store, check_name(name))
+
+    def move_face(self, identifier: str, person: str) -> StoredFace:
+        """Give a face to another person, who may be new; whoever has none left is forgotten."""
+        removed = move_face(self._store, identifier, check_name(person))
+        if removed.templates:
+            self._purge(removed.secrets, removed.names)
+        moved = self.get_face(identifier)
+        if moved is None:
+            raise InputError(f"no face in {self.path} has the id {identifier!r}")
+        return moved
+
+    def delete_face(self, identifier: str) -> None:
+        """Delete a face for good; whoever has none left is deleted as well."""
+        removed = delete_face(self._store, identifier)
+        self._purge(removed.secrets, removed.names)
 
     def delete_source(self, digest: str) -> int:
         """Delete all faces of one picture, and whoever has no other; gives how many faces."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["AuditEntry", "EnrolResult", "Identification", "Person"]
+__all__ = ["AuditEntry", "EnrolResult", "Identification", "Person", "StoredFace"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,37 @@ class Person:
     name: str
     number: int
     templates: int
+    added: float
+
+
+@dataclass(frozen=True)
+class StoredFace:
+    """A face in the gallery; its template stays inside.
+
+    Attributes
+    ----------
+    id : str
+        A UUID that stays the same as long as the face is in the gallery.
+    person : str
+        Whose face it is.
+    digest : str
+        SHA-256 of the picture file.
+    face : int
+        Which face of the picture.
+    source : str or None
+        Where the picture was.
+    quality : float or None
+        Of the face, between 0 and 1.
+    added : float
+        When, in seconds since 1970.
+    """
+
+    id: str
+    person: str
+    digest: str
+    face: int
+    source: str | None
+    quality: float | None
     added: float
 
 
