@@ -156,9 +156,7 @@ def remove_templates(
     store: Store, revision: int, where: str, values: tuple[Any, ...], owners: set[int]
 ) -> Removed:
     """Delete templates, and whoever of their owners has no other."""
-    rows = store.query(
-        f"SELECT person, digest, vector, source FROM template WHERE {where}", values
-    )
+    rows = store.query(f"SELECT person, digest, vector, source FROM template WHERE {where}", values)
     store.connection.execute(f"DELETE FROM template WHERE {where}", values)
     names: list[str] = []
     for number in sorted(owners):
