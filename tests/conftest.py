@@ -8,6 +8,19 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ.setdefault(_name, "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
+# What the command line shows does not depend on the terminal that the tests run in. Consoles read
+# the width when they are made, and subprocesses inherit it. Programs' output is read with --json.
+os.environ["COLUMNS"] = "200"
+os.environ["NO_COLOR"] = "1"
+for _name in (
+    "LINES",
+    "FORCE_COLOR",
+    "PY_COLORS",
+    "CLICOLOR_FORCE",
+    "GITHUB_ACTIONS",
+    "TTY_COMPATIBLE",
+):
+    os.environ.pop(_name, None)
 
 import pytest
 

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from mien.cli._app import app
 from mien.errors import DataError, InputError, MissingDataError
 from mien.media import write_image
+from tests.near import assert_near
 
 SMALL = ["--components", "2", "--latent", "1", "--reduced", "4", "--side", "32"]
 
@@ -48,7 +49,7 @@ def test_from_a_folder_to_features(folder: Path, tmp_path: Path, kind: str, seco
         assert found["labels"].tolist() == ["plain"] * 4 + ["rough"] * 4
         assert found["files"][0] == "plain/1.png"
         features = found["features"]
-    np.testing.assert_allclose(np.linalg.norm(features, axis=1), 1, rtol=1e-5)
+    assert_near(np.linalg.norm(features, axis=1), 1, digits=5)
     table = tmp_path / "features.csv"
     result = CliRunner().invoke(
         app, ["encode", str(model), str(folder), "--out", str(table), "--json"]

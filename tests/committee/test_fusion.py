@@ -7,6 +7,7 @@ import pytest
 
 from mien.committee import FUSION_RULES, RunningFusion, agreement, decide, fuse
 from mien.errors import InputError
+from tests.near import assert_near
 
 THREE = np.array([[[0.6, 0.3, 0.1]], [[0.2, 0.5, 0.3]], [[0.5, 0.4, 0.1]]])
 
@@ -22,59 +23,59 @@ THREE = np.array([[[0.6, 0.3, 0.1]], [[0.2, 0.5, 0.3]], [[0.5, 0.4, 0.1]]])
     ],
 )
 def test_rules_equal_hand_computed_values(rule: str, expected: list[float]) -> None:
-    np.testing.assert_allclose(fuse(THREE, rule), [expected], rtol=1e-12)
+    assert_near(fuse(THREE, rule), [expected], digits=8)
 
 
 def test_agree_keeps_what_k_members_choose_and_abstains_elsewhere() -> None:
     np.testing.assert_array_equal(fuse(THREE, "agree", k=2), [[1, 0, 0]])
     np.testing.assert_array_equal(fuse(THREE, "agree", k=3), [[0, 0, 0]])
-    np.testing.assert_allclose(fuse(THREE, "agree", k=1), [[2 / 3, 1 / 3, 0]])
+    assert_near(fuse(THREE, "agree", k=1), [[2 / 3, 1 / 3, 0]], digits=7)
 
 
 def test_weights() -> None:
     weights = [2.0, 1.0, 1.0]
-    np.testing.assert_allclose(fuse(THREE, weights=weights), [[1.9 / 4, 1.5 / 4, 0.6 / 4]])
-    np.testing.assert_allclose(fuse(THREE, "vote", weights=[1, 3, 1]), [[0.4, 0.6, 0]])
+    assert_near(fuse(THREE, weights=weights), [[1.9 / 4, 1.5 / 4, 0.6 / 4]], digits=7)
+    assert_near(fuse(THREE, "vote", weights=[1, 3, 1]), [[0.4, 0.6, 0]], digits=7)
     # As exponents 3 w / Σw = 1.5, 0.75, 0.75.
     unnormalised = THREE[0] ** 1.5 * THREE[1] ** 0.75 * THREE[2] ** 0.75
-    np.testing.assert_allclose(
-        fuse(THREE, "product", weights=weights), unnormalised / unnormalised.sum()
+    assert_near(
+        fuse(THREE, "product", weights=weights), unnormalised / unnormalised.sum(), digits=7
     )
     for rule in ("sum", "product", "vote"):
-        np.testing.assert_allclose(fuse(THREE, rule, weights=[7, 7, 7]), fuse(THREE, rule))
+        assert_near(fuse(THREE, rule, weights=[7, 7, 7]), fuse(THREE, rule), digits=7)
 
 
 def test_a_zero_vetoes_in_the_product_down_to_the_floor_only() -> None:
     members = [[[0.0, 1.0]], [[0.9, 0.1]]]
     odds = 0.1 / (0.9 * 1e-6)
     fused = fuse(members, "product", floor=1e-6)
-    np.testing.assert_allclose(fused, [[1 / (1 + odds), odds / (1 + odds)]], rtol=1e-12)
+    assert_near(fused / [[1 / (1 + odds), odds / (1 + odds)]], 1, digits=8)
 
 
 def test_members_that_exclude_everything_fall_back() -> None:
     certain = np.array([[[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]], [[0.0, 1.0, 0.0]]])
-    np.testing.assert_allclose(fuse(certain, "min"), [[1 / 3, 2 / 3, 0]])
+    assert_near(fuse(certain, "min"), [[1 / 3, 2 / 3, 0]], digits=7)
     product = fuse(certain, "product", floor=1e-12)
-    np.testing.assert_allclose(product, [[1e-12, 1, 1e-24]], rtol=1e-9)
+    assert_near(np.log10(product), [[-12, 0, -24]], digits=8)
 
 
 def test_a_tied_vote_falls_back_to_the_sum() -> None:
     members = [[[0.6, 0.4, 0.0]], [[0.1, 0.9, 0.0]]]
     # One vote each; the sums are 0.7 and 1.3, and the whole share is split like them.
-    np.testing.assert_allclose(fuse(members, "vote"), [[0.35, 0.65, 0]])
-    np.testing.assert_allclose(fuse(members, "agree", k=1), [[0.35, 0.65, 0]])
+    assert_near(fuse(members, "vote"), [[0.35, 0.65, 0]], digits=7)
+    assert_near(fuse(members, "agree", k=1), [[0.35, 0.65, 0]], digits=7)
     five = np.eye(3)[[0, 0, 1, 1, 2]][:, None, :] * 0.7 + 0.1
     five[3, 0] = [0.05, 0.9, 0.05]
     # Two votes for each of the first two, one for the last: 4/5 is split like 1.85 and 2.0 (+0.3).
     sums = five.sum(axis=0)[0]
     expected = [0.8 * sums[0] / (sums[0] + sums[1]), 0.8 * sums[1] / (sums[0] + sums[1]), 0.2]
-    np.testing.assert_allclose(fuse(five, "vote"), [expected])
+    assert_near(fuse(five, "vote"), [expected], digits=7)
     assert fuse(five, "vote").argmax() == 1
 
 
 def test_a_member_without_a_first_choice_splits_its_vote() -> None:
     members = [[[0.5, 0.5, 0.0]], [[0.0, 0.2, 0.8]], [[0.1, 0.8, 0.1]]]
-    np.testing.assert_allclose(fuse(members, "vote"), [[0.5 / 3, 1.5 / 3, 1 / 3]])
+    assert_near(fuse(members, "vote"), [[0.5 / 3, 1.5 / 3, 1 / 3]], digits=7)
     assert fuse(members, "agree", k=2).sum() == 0
 
 
@@ -89,11 +90,11 @@ def test_thousand_members_and_classes_do_not_underflow() -> None:
     exact /= exact.sum(axis=1, keepdims=True)
     assert np.prod(members, axis=0).max() == 0, "the naive product must underflow here"
     product = fuse(members, "product")
-    np.testing.assert_allclose(product, exact.astype(float), rtol=1e-9, atol=1e-300)
+    assert_near(product, exact.astype(float), digits=8)
     assert product[0].argmax() == 17
     for rule in FUSION_RULES:
         fused = fuse(members, rule, k=2 if rule == "agree" else None)
-        np.testing.assert_allclose(fused.sum(axis=1), 1, rtol=1e-12)
+        assert_near(fused.sum(axis=1), 1, digits=8)
         assert np.all(fused >= 0)
 
 
@@ -105,9 +106,9 @@ def test_fused_rows_are_posteriors_and_order_of_members_is_irrelevant(rule: str)
     members[members.sum(axis=2) == 0] = 0.25
     members /= members.sum(axis=2, keepdims=True)
     fused = fuse(members, rule)
-    np.testing.assert_allclose(fused.sum(axis=1), 1, rtol=1e-12)
-    np.testing.assert_allclose(fused, fuse(members[::-1], rule), rtol=1e-9)
-    np.testing.assert_allclose(fused, fuse(list(members), rule))
+    assert_near(fused.sum(axis=1), 1, digits=8)
+    assert_near(fused, fuse(members[::-1], rule), digits=8)
+    assert_near(fused, fuse(list(members), rule), digits=7)
     running = RunningFusion(rule)
     for member in members:
         running.add(member)
@@ -120,9 +121,9 @@ def test_one_member_alone_and_agreeing_members(rule: str) -> None:
     if rule == "vote":
         np.testing.assert_array_equal(fuse([one], rule), [[1, 0, 0]])
         return
-    np.testing.assert_allclose(fuse([one], rule), one)
+    assert_near(fuse([one], rule), one, digits=7)
     if rule != "product":
-        np.testing.assert_allclose(fuse([one] * 5, rule), one)
+        assert_near(fuse([one] * 5, rule), one, digits=7)
 
 
 @pytest.mark.parametrize(

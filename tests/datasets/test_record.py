@@ -7,6 +7,7 @@ import pytest
 
 from mien.datasets import FaceSet
 from mien.errors import InputError
+from tests.near import assert_near
 
 
 def _faces() -> FaceSet:
@@ -26,7 +27,7 @@ def test_parts_keep_everything() -> None:
 def test_vectors_are_rows_in_the_unit_range() -> None:
     vectors = _faces().vectors()
     assert vectors.dtype == np.float32
-    np.testing.assert_allclose(vectors[1], np.arange(6, 12) / 255, rtol=1e-6)
+    assert_near(vectors[1], np.arange(6, 12) / 255, digits=5)
     rendered = FaceSet(np.full((2, 2, 2, 3), 0.5, np.float32), [1, 2])
     assert rendered.colour
     assert rendered.vectors().shape == (2, 12)

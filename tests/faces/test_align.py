@@ -8,6 +8,7 @@ import pytest
 from mien.errors import InputError
 from mien.faces import Face, FaceEngine, align_face, annotate
 from mien.faces.align import TEMPLATE, fit_similarity
+from tests.near import assert_near
 
 
 def _turned(
@@ -20,7 +21,7 @@ def _turned(
 def test_the_similarity_is_undone() -> None:
     points = _turned(TEMPLATE, 0.4, 2.5, (31, -7))
     matrix = fit_similarity(points, TEMPLATE)
-    np.testing.assert_allclose(points @ matrix[:, :2].T + matrix[:, 2], TEMPLATE, atol=1e-9)
+    assert_near(points @ matrix[:, :2].T + matrix[:, 2], TEMPLATE, digits=8)
 
 
 def test_the_similarity_is_the_one_of_least_squares() -> None:
@@ -32,7 +33,7 @@ def test_the_similarity_is_the_one_of_least_squares() -> None:
     x, y = points.T
     system = np.vstack([np.column_stack([x, -y, ones, none]), np.column_stack([y, x, none, ones])])
     a, b, tx, ty = np.linalg.lstsq(system, TEMPLATE.T.ravel(), rcond=None)[0]
-    np.testing.assert_allclose(matrix, [[a, -b, tx], [b, a, ty]], atol=1e-9)
+    assert_near(matrix, [[a, -b, tx], [b, a, ty]], digits=8)
 
 
 @pytest.mark.parametrize("scale", [0.5, 1.0, 3.7])

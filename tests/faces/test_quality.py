@@ -20,6 +20,7 @@ from mien.faces import (
 from mien.faces import covered as covered_module
 from mien.faces._covers import PLACES, paint_cover, vary_picture
 from mien.faces.quality import _head, head_pose
+from tests.near import assert_near
 
 
 def _turn(yaw: float, pitch: float, roll: float) -> np.ndarray:
@@ -35,7 +36,7 @@ def _turn(yaw: float, pitch: float, roll: float) -> np.ndarray:
     "angles", [(0, 0, 0), (35, 0, 0), (0, -20, 0), (-25, 15, 10), (50, 20, -30)]
 )
 def test_the_pose_of_a_turned_head_is_found(angles: tuple[float, float, float]) -> None:
-    np.testing.assert_allclose(head_pose(_turn(*angles)), angles, atol=1e-6)
+    assert_near(head_pose(_turn(*angles)), angles, digits=6, scale=1)
 
 
 def test_signs_of_the_angles() -> None:

@@ -13,6 +13,7 @@ from mien.faces import Face, FoundFace, PictureResult
 from mien.gallery import Identification
 from mien.recognition import Failure, assign_people
 from mien.recognition._people import choose_face, count_reasons, list_people
+from tests.near import assert_near
 
 
 def found(side: float) -> FoundFace:
@@ -111,7 +112,7 @@ def test_the_best_of_all_ways_to_name_a_picture(seed: int) -> None:
     best = max(sum(gain[i, j] for i, j in enumerate(order)) for order in permutations(range(4)))
     named = assign_people(answers)
     got = sum(ratio - 1 for person, ratio in named if person is not None)
-    assert got == pytest.approx(best, abs=1e-6)
+    assert_near(got, best, digits=6)
     people = [person for person, _ in named if person is not None]
     assert len(set(people)) == len(people)
 

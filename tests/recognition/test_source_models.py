@@ -18,6 +18,7 @@ from mien.recognition._verifier import _fill
 from mien.verification import JointBayesian, OpenSetVerifier
 from papers.source_models.report import describe_cards
 from papers.source_models.run import load_lfw_vectors
+from tests.near import assert_near
 
 MODELS = Path(str(resources.files("mien.recognition") / "models"))
 CARDS = Path(__file__).parents[2] / "docs" / "model-cards.md"
@@ -73,8 +74,8 @@ def test_the_same_statistics_come_out_again(engine: str, data_home: Path) -> Non
     with pytest.warns() if engine == "dlib" else nullcontext():
         model = JointBayesian(features=lfw.features).fit(lfw.X[rows], lfw.people[rows])
     shipped = load_source(engine).model
-    np.testing.assert_allclose(shipped.mean_, model.mean_, atol=1e-6)
-    np.testing.assert_allclose(shipped.ratios_, model.ratios_, rtol=1e-4)
+    assert_near(shipped.mean_, model.mean_, digits=6)
+    assert_near(shipped.ratios_, model.ratios_, digits=4)
     np.testing.assert_allclose(
         shipped.variation_covariance_, model.variation_covariance_, rtol=1e-3, atol=1e-6
     )
@@ -91,7 +92,7 @@ def test_saving_keeps_the_scores(tmp_path: Path) -> None:
         source.score_pairs(X[:20], X[20:]), again.score_pairs(X[:20], X[20:])
     )
     pairs, sets = source.score_pairs(X[:1], X[1:2])[0], source.score_sets([X[:1]], [X[1:2]])[0, 0]
-    assert pairs == pytest.approx(sets, abs=1e-6)
+    assert_near(pairs, sets, digits=6)
 
 
 def test_two_engines_never_meet() -> None:

@@ -21,6 +21,7 @@ from mien.reconstruction import (
     register_method,
 )
 from mien.sparse import orthogonal_matching_pursuit
+from tests.near import assert_near
 
 SMALL: dict[str, Any] = {
     "n_atoms": 60,
@@ -76,7 +77,7 @@ def test_hidden_pixels_are_never_read(
     assert expected.min() >= 0
     assert expected.max() <= 1
     again = FaceHallucinator(**SMALL, **variant).fit(faces[0]).reconstruct(test)
-    np.testing.assert_allclose(again, expected, atol=1e-6)
+    assert_near(again, expected, digits=6)
 
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=_name)
@@ -120,9 +121,9 @@ def test_dictionary_codes_the_visible_part(models: dict[str, FaceHallucinator], 
     result = model.reconstruct(faces[1], details=True)
     flat = faces[1].reshape(len(faces[1]), -1)
     codes = orthogonal_matching_pursuit(flat[:, visible], atoms[:, visible], n_nonzero=5)
-    np.testing.assert_allclose(result.codes.toarray(), codes.toarray(), atol=1e-6)
+    assert_near(result.codes.toarray(), codes.toarray(), digits=6)
     whole = np.clip((codes @ atoms).reshape(faces[1].shape), 0, 1)
-    np.testing.assert_allclose(result.faces[:, ~model.mask_], whole[:, ~model.mask_], atol=1e-6)
+    assert_near(result.faces[:, ~model.mask_], whole[:, ~model.mask_], digits=6)
 
 
 def test_confidence_says_where_it_guesses(models: dict[str, FaceHallucinator], faces: Any) -> None:
@@ -153,8 +154,8 @@ def test_inpaint_takes_a_mask_a_face(models: dict[str, FaceHallucinator], faces:
     masks = np.stack([make_mask("left", (16, 16)), make_mask("upper", (16, 16))] * 3)
     broken = np.where(masks, test, np.nan)
     result = model.inpaint(broken, masks)
-    np.testing.assert_allclose(result[::2], model.reconstruct(test[::2], mask="left"), atol=1e-6)
-    np.testing.assert_allclose(result[1::2], model.reconstruct(test[1::2], mask="upper"), atol=1e-6)
+    assert_near(result[::2], model.reconstruct(test[::2], mask="left"), digits=6)
+    assert_near(result[1::2], model.reconstruct(test[1::2], mask="upper"), digits=6)
     with pytest.raises(InputError, match="masks must be booleans"):
         model.inpaint(broken, masks[:2])
 

@@ -23,6 +23,7 @@ from mien.sparse._updates import (
     sweep_exact,
     sweep_power,
 )
+from tests.near import assert_near
 
 
 def _plant(
@@ -79,7 +80,7 @@ def test_objective_never_rises_within_a_sweep(sweep: Any, bound: float) -> None:
         atoms[k] = part[0]
         columns.data[columns.indptr[k] : columns.indptr[k + 1]] = column.data
         errors.append(np.sum((X - columns @ atoms) ** 2))
-        np.testing.assert_allclose(R, X - columns @ atoms, atol=1e-9)
+        assert_near(R, X - columns @ atoms, digits=8)
     assert np.all(np.diff(errors) <= 1e-9 * errors[0])
     assert errors[-1] < 0.9 * errors[0]
     if bound:
@@ -117,7 +118,7 @@ def test_sweep_from_sums_is_one_atom_after_another() -> None:
         if g.any():
             expected[k] = g @ (X - dense @ expected + np.outer(g, expected[k])) / (g @ g)
     swept = sums.sweep(atoms)
-    np.testing.assert_allclose(swept, expected, atol=1e-9)
+    assert_near(swept, expected, digits=8)
     error = np.mean(np.sum((X - dense @ swept) ** 2, axis=1))
     assert sums.objective(swept) == pytest.approx(error)
     assert sums.objective(swept) < sums.objective(atoms)
@@ -262,10 +263,8 @@ def test_weights_and_stacking_are_the_same_problem(beta: float) -> None:
     ).fit(X, mask=mask)
     stacked = np.concatenate([X, np.sqrt(beta) * X[:, mask]], axis=1)
     reference = KSVD(25, n_nonzero=3, max_iter=5, dtype="float64", random_state=0).fit(stacked)
-    np.testing.assert_allclose(weighted.components_, reference.components_[:, :20], atol=1e-8)
-    np.testing.assert_allclose(
-        weighted.transform(X).toarray(), reference.transform(stacked).toarray(), atol=1e-8
-    )
+    assert_near(weighted.components_, reference.components_[:, :20], digits=8)
+    assert_near(weighted.transform(X).toarray(), reference.transform(stacked).toarray(), digits=8)
 
 
 def test_codes_of_the_visible_part() -> None:

@@ -15,6 +15,7 @@ from mien.subspace import (
     RelevantComponents,
 )
 from mien.subspace._kernel_solvers import solve_kernel_null_space
+from tests.near import assert_near
 from tests.subspace.problems import make_problem
 
 
@@ -27,15 +28,15 @@ def _distances(model, X: np.ndarray, groups: np.ndarray, probe: np.ndarray) -> n
 def test_linear_kernel_is_the_linear_method(alone: int) -> None:
     X, groups = make_problem(8, 3, 60, alone=alone)
     probe = make_problem(3, 3, 60, seed=9)[0]
-    np.testing.assert_allclose(
+    assert_near(
         _distances(KernelNullSpaceProjection(kernel="linear"), X, groups, probe),
         _distances(NullSpaceProjection(), X, groups, probe),
-        atol=1e-6,
+        digits=6,
     )
-    np.testing.assert_allclose(
+    assert_near(
         _distances(KernelRelevantComponents(7, kernel="linear"), X, groups, probe),
         _distances(RelevantComponents(7), X, groups, probe),
-        rtol=1e-6,
+        digits=6,
     )
 
 
@@ -49,13 +50,13 @@ def test_polynomial_kernel_is_the_linear_method_on_its_features() -> None:
         cross = np.sqrt(2) * A[:, i] * A[:, j]
         return np.hstack([np.ones((len(A), 1)), np.sqrt(2) * A, A**2, cross])
 
-    np.testing.assert_allclose(features(X) @ features(X).T, polynomial_kernel(X, **kernel_params))
+    assert_near(features(X) @ features(X).T, polynomial_kernel(X, **kernel_params), digits=7)
     model = KernelNullSpaceProjection(kernel="polynomial", kernel_params=kernel_params)
     probe = X + 0.1
-    np.testing.assert_allclose(
+    assert_near(
         _distances(model, X, groups, probe),
         _distances(NullSpaceProjection(), features(X), groups, features(probe)),
-        atol=1e-6,
+        digits=6,
     )
 
 
@@ -68,7 +69,7 @@ def test_cholesky_and_eigenvectors_agree(alone: int, monkeypatch: pytest.MonkeyP
     sure = solve_kernel_null_space(K, groups, 1e-9)
     assert (quick.rank_total, quick.rank_within) == (sure.rank_total, sure.rank_within)
     first, second = ((K - s.mean) @ s.coefficients for s in (quick, sure))
-    np.testing.assert_allclose(euclidean_distances(first), euclidean_distances(second), atol=1e-7)
+    assert_near(euclidean_distances(first), euclidean_distances(second), digits=5)
 
 
 def test_groups_collapse_and_directions_are_orthonormal_in_feature_space() -> None:
@@ -77,13 +78,11 @@ def test_groups_collapse_and_directions_are_orthonormal_in_feature_space() -> No
     assert (model.rank_total_, model.rank_within_) == (49, 40)
     Z = model.transform(X)
     for group in np.unique(groups):
-        np.testing.assert_allclose(
-            Z[groups == group], Z[groups == group][:1].repeat(5, 0), atol=1e-6
-        )
+        assert_near(Z[groups == group], Z[groups == group][:1].repeat(5, 0), digits=6)
     K = rbf_kernel(X, gamma=1 / 4)
     centred = K - K.mean(0) - K.mean(1)[:, None] + K.mean()
     gram = model.components_ @ centred @ model.components_.T
-    np.testing.assert_allclose(gram, np.eye(9), atol=1e-7)
+    assert_near(gram, np.eye(9), digits=7)
 
 
 def test_empirical_geometry_is_the_printed_method_and_another_one() -> None:
@@ -91,7 +90,7 @@ def test_empirical_geometry_is_the_printed_method_and_another_one() -> None:
     K = rbf_kernel(X, gamma=1 / 9)
     printed = NullSpaceProjection().fit(K, groups)
     model = KernelNullSpaceProjection(sigma=3.0, geometry="empirical").fit(X, groups)
-    np.testing.assert_allclose(model.components_, printed.components_, atol=1e-8)
+    assert_near(model.components_, printed.components_, digits=8)
     probe = X[:6] + 0.3
     rkhs = _distances(KernelNullSpaceProjection(sigma=3.0), X, groups, probe)
     other = _distances(model, X, groups, probe)
@@ -117,8 +116,8 @@ def test_precomputed_and_callable_equal_the_name() -> None:
     named = KernelNullSpaceProjection(sigma=sigma).fit(X, groups).transform(probe)
     called = KernelNullSpaceProjection(kernel=gauss).fit(X, groups).transform(probe)
     ready = KernelNullSpaceProjection(kernel="precomputed").fit(gauss(X, X), groups)
-    np.testing.assert_allclose(np.abs(called), np.abs(named), atol=1e-9)
-    np.testing.assert_allclose(np.abs(ready.transform(gauss(probe, X))), np.abs(named), atol=1e-9)
+    assert_near(np.abs(called), np.abs(named), digits=8)
+    assert_near(np.abs(ready.transform(gauss(probe, X))), np.abs(named), digits=8)
     with pytest.raises(InputError, match="square"):
         KernelNullSpaceProjection(kernel="precomputed").fit(gauss(X, X[:5]), groups)
     with pytest.raises(InputError, match="two arrays"):

@@ -9,6 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 import mien
 from mien.errors import InputError
 from mien.subspace import NearestNeighbourIdentifier
+from tests.near import assert_near
 from tests.subspace.problems import make_problem
 
 
@@ -31,7 +32,7 @@ def test_retrieval_is_sorted_and_scores_are_similarities() -> None:
         found = NearestNeighbourIdentifier(metric=metric).fit(X, y).retrieve(X, 7)
         assert found.labels.shape == (20, 7)
         assert np.all(np.diff(found.scores, axis=1) <= 1e-12)
-        np.testing.assert_allclose(found.scores[:, 0], best, atol=1e-6)
+        assert_near(found.scores[:, 0], best, digits=6, scale=1)
         np.testing.assert_array_equal(found.labels, y[found.rows])
 
 

@@ -12,6 +12,7 @@ from scipy import linalg
 import mien
 from mien.errors import InputError
 from mien.subspace import RelevantComponents
+from tests.near import assert_near
 from tests.subspace.problems import make_problem, naive_scatters
 
 
@@ -22,9 +23,7 @@ def _metric(model: RelevantComponents) -> np.ndarray:
 def test_metric_is_the_inverse_within_covariance() -> None:
     X, groups = make_problem(30, 4, 8, alone=5)
     _, within = naive_scatters(X, groups)
-    np.testing.assert_allclose(
-        _metric(RelevantComponents().fit(X, groups)), np.linalg.inv(within / 120), rtol=1e-8
-    )
+    assert_near(_metric(RelevantComponents().fit(X, groups)), np.linalg.inv(within / 120), digits=8)
 
 
 @pytest.mark.parametrize("solver", ["svd", "statistics", "randomized"])
@@ -45,7 +44,7 @@ def test_fisher_reduction_keeps_the_least_ratios() -> None:
     expected = A @ np.linalg.inv(A.T @ within @ A / 120) @ A.T
     for solver in ("svd", "statistics"):
         model = RelevantComponents(4, reduction="fisher", solver=solver).fit(X, groups)
-        np.testing.assert_allclose(_metric(model), expected, rtol=1e-6, atol=1e-10)
+        assert_near(_metric(model), expected, digits=6)
 
 
 @pytest.fixture
@@ -69,12 +68,12 @@ def test_equals_metric_learn_where_that_works(metric_learn: Any) -> None:
     X, groups = make_problem(40, 3, 9, seed=3)
     chunks = np.unique(groups, return_inverse=True)[1]
     theirs = metric_learn.RCA().fit(X, chunks)
-    np.testing.assert_allclose(
-        _metric(RelevantComponents().fit(X, groups)), theirs.get_mahalanobis_matrix(), rtol=1e-7
+    assert_near(
+        _metric(RelevantComponents().fit(X, groups)), theirs.get_mahalanobis_matrix(), digits=7
     )
     fewer = metric_learn.RCA(n_components=4).fit(X, chunks)
     ours = RelevantComponents(4, reduction="fisher").fit(X, groups)
-    np.testing.assert_allclose(_metric(ours), fewer.get_mahalanobis_matrix(), rtol=1e-6)
+    assert_near(_metric(ours), fewer.get_mahalanobis_matrix(), digits=6)
 
 
 def test_more_features_than_points_keeps_the_rank_of_the_residuals() -> None:
@@ -83,17 +82,17 @@ def test_more_features_than_points_keeps_the_rank_of_the_residuals() -> None:
     assert model.n_components_ == 12
     Z = model.transform(X)
     _, within = naive_scatters(Z, groups)
-    np.testing.assert_allclose(within / 18, np.eye(12), atol=1e-8)
+    assert_near(within / 18, np.eye(12), digits=8)
     with pytest.raises(InputError, match="n_components=13 is more than the 12"):
         RelevantComponents(13).fit(X, groups)
 
 
 def test_points_in_no_group_move_the_basis_and_not_the_whitening() -> None:
     X, groups = make_problem(30, 3, 6, alone=40, seed=5)
-    np.testing.assert_allclose(
+    assert_near(
         _metric(RelevantComponents().fit(X, groups)),
         _metric(RelevantComponents().fit(X[groups >= 0], groups[groups >= 0])),
-        rtol=1e-8,
+        digits=8,
     )
 
 

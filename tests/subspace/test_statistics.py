@@ -8,6 +8,7 @@ import pytest
 import mien
 from mien.errors import InputError
 from mien.subspace import GroupStatistics, RelevantComponents
+from tests.near import assert_near
 from tests.subspace.problems import make_problem, naive_scatters
 
 
@@ -17,9 +18,9 @@ def test_parts_in_any_order_equal_the_definition(alone: int) -> None:
     total, within = naive_scatters(X, groups)
     parts = [GroupStatistics().collect(X[k::3], groups[k::3]) for k in range(3)]
     merged = parts[2] + parts[0] + parts[1]
-    np.testing.assert_allclose(merged.scatter(), total, rtol=1e-10)
-    np.testing.assert_allclose(merged.within_scatter(), within, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(merged.mean, X.mean(axis=0))
+    assert_near(merged.scatter(), total, digits=8)
+    assert_near(merged.within_scatter(), within, digits=8)
+    assert_near(merged.mean, X.mean(axis=0), digits=7)
     assert (merged.n_samples, merged.n_grouped, merged.n_groups) == (36 + alone, 36, 9)
 
 
@@ -29,10 +30,10 @@ def test_save_load_and_merge_later(tmp_path) -> None:
     mien.save(GroupStatistics().collect(X[:half], groups[:half]), tmp_path / "first.mien")
     first = mien.load(tmp_path / "first.mien")
     first.merge(GroupStatistics().collect(X[half:], groups[half:]))
-    np.testing.assert_allclose(
+    assert_near(
         RelevantComponents().fit(first).components_,
         RelevantComponents(solver="statistics").fit(X, groups).components_,
-        rtol=1e-7,
+        digits=7,
     )
 
 
@@ -44,10 +45,8 @@ def test_a_memory_map_of_float32_is_read_in_batches(tmp_path, monkeypatch) -> No
     monkeypatch.setattr("mien.subspace._base.BATCH_BYTES", 8 * 6 * 30)
     model = RelevantComponents(solver="statistics").fit(mapped, groups)
     direct = RelevantComponents(solver="svd").fit(X.astype(np.float32), groups)
-    np.testing.assert_allclose(
-        model.components_.T @ model.components_,
-        direct.components_.T @ direct.components_,
-        rtol=1e-5,
+    assert_near(
+        model.components_.T @ model.components_, direct.components_.T @ direct.components_, digits=5
     )
 
 
@@ -55,10 +54,8 @@ def test_batches_from_an_iterator() -> None:
     X, groups = make_problem(20, 3, 4)
     batches = ((X[k : k + 11], groups[k : k + 11]) for k in range(0, 60, 11))
     model = RelevantComponents().fit(GroupStatistics.from_batches(batches))
-    np.testing.assert_allclose(
-        np.abs(model.components_),
-        np.abs(RelevantComponents().fit(X, groups).components_),
-        rtol=1e-6,
+    assert_near(
+        np.abs(model.components_), np.abs(RelevantComponents().fit(X, groups).components_), digits=6
     )
 
 

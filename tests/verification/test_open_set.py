@@ -13,6 +13,7 @@ from mien.datasets import load_lfw_embeddings
 from mien.errors import InputError, NotEnoughDataError
 from mien.verification import JointBayesian, OpenSetVerifier, TransferJointBayesian
 from mien.verification._set_trials import draw_trials, tail_table
+from tests.near import assert_near
 
 D = 12
 
@@ -61,7 +62,7 @@ def test_scores_are_the_definition(fitted: OpenSetVerifier, k: int, m: int) -> N
     sets = X.reshape(6, 8, D)
     scores = fitted.score_sets(list(sets[:, :k]), list(sets[:, -m:]))
     expected = [[_naive(fitted, p[:k], g[-m:]) for g in sets] for p in sets]
-    np.testing.assert_allclose(scores, expected, rtol=1e-7, atol=1e-7)
+    assert_near(scores, expected, digits=7)
 
 
 def test_more_pictures_than_calibrated_count_as_the_most(fitted: OpenSetVerifier) -> None:
@@ -82,9 +83,9 @@ def test_pairs_and_the_folded_search_agree(fitted: OpenSetVerifier) -> None:
     vectors, constants, counted = fitted.index_people(sizes, sums)
     kinds, kind = np.unique(counted, return_inverse=True)
     got = probes @ vectors.T + constants + fitted.query_terms(probes, kinds)[:, kind]
-    np.testing.assert_allclose(got, expected, atol=1e-8)
+    assert_near(got, expected, digits=8)
     ones = fitted.score_sets(list(probes[:, None]), list(sets[:, :1]))
-    np.testing.assert_allclose(fitted.score_pairs(probes, sets[:, 0]), np.diag(ones), atol=1e-8)
+    assert_near(fitted.score_pairs(probes, sets[:, 0]), np.diag(ones), digits=8)
 
 
 def test_more_pictures_are_more_evidence(fitted: OpenSetVerifier) -> None:

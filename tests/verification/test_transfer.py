@@ -11,6 +11,7 @@ import mien
 from mien._core.logistic import balance_classes, fit_logistic
 from mien.errors import InputError, NumericsWarning
 from mien.verification import GroupStatistics, JointBayesian, TransferJointBayesian
+from tests.near import assert_near
 
 QUIET = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -54,7 +55,7 @@ def test_em_equals_eq_5(source, e_step, strength):
         value = naive.eq_11(
             X - one.mean_, y, one.identity_covariance_, one.variation_covariance_, given, strength
         )
-    assert two.objective_[1] == pytest.approx(value, rel=1e-8)
+    assert_near(two.objective_[1], value, digits=8)
 
 
 def test_objectives_are_monotone_on_hundreds_of_problems(source):
@@ -79,7 +80,7 @@ def test_objectives_are_monotone_on_hundreds_of_problems(source):
 def test_both_ends_of_the_strength(source):
     X, y = draw(np.random.default_rng(2), 100, 4, shift=2, scale=2)
     keep = TransferJointBayesian(source, 1e9, weighting="constant", centring="source").fit(X, y)
-    np.testing.assert_allclose(keep.score_matrix(X[:20]), source.score_matrix(X[:20]), rtol=1e-5)
+    assert_near(keep.score_matrix(X[:20]), source.score_matrix(X[:20]), digits=5)
     forget = TransferJointBayesian(
         source, 0.0, weighting="constant", centring="target", tol=1e-7, max_iter=2000
     ).fit(X, y)
@@ -107,7 +108,7 @@ def test_centring(source):
     here, there = draw(rng, 30, 3), draw(rng, 30, 3, shift=30.0)
     fit = lambda X, y, c: TransferJointBayesian(source, 1.0, centring=c).fit(X, y)  # noqa: E731
     np.testing.assert_array_equal(fit(*there, "source").mean_, source.mean_)
-    np.testing.assert_allclose(fit(*there, "target").mean_, there[0].mean(axis=0))
+    assert_near(fit(*there, "target").mean_, there[0].mean(axis=0), digits=7)
     assert fit(*there, "shrunken").mean_shrinkage_ > 0.99
     assert fit(*here, "shrunken").mean_shrinkage_ < 0.9
 
@@ -177,8 +178,8 @@ def test_growth_statistics_and_what_auto_needs(source):
     whole = TransferJointBayesian(source, 10.0, tol=1e-6, max_iter=500).fit(X, y)
     parts = TransferJointBayesian(source, 10.0, tol=1e-6, max_iter=500)
     parts.partial_fit(X[::2], y[::2]).partial_fit(X[1::2], y[1::2])
-    np.testing.assert_allclose(parts.mean_, whole.mean_)
-    np.testing.assert_allclose(parts.ratios_, whole.ratios_, rtol=1e-2)
+    assert_near(parts.mean_, whole.mean_, digits=7)
+    assert_near(parts.ratios_, whole.ratios_, digits=2)
     statistics = GroupStatistics().collect(X, y)
     with pytest.raises(InputError, match="number"):
         TransferJointBayesian(source).fit(statistics)
