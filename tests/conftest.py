@@ -22,7 +22,7 @@ for _name in (
 ):
     os.environ.pop(_name, None)
 
-import pytest
+import pytest  # noqa: E402
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -104,7 +104,13 @@ def test_bad_input_is_named() -> None:
 
 def test_many_new_people_grow_linearly() -> None:
     moments = GroupStatistics()
+    moved, room = 0, None
     for person in range(5000):
         moments.collect(np.full((1, 2), float(person)), [person])
+        if moments._sums is not room:
+            room = moments._sums
+            moved += len(room)
     assert moments.n_groups == 5000
+    # Rows moved to a larger room: a few for each person, not one for each pair of people.
+    assert 5000 <= moved <= 5 * 5000
     assert_near(moments.group_means()[1234], [1234, 1234], digits=7)
