@@ -9,7 +9,7 @@ import pytest
 from sklearn.base import BaseEstimator
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from mien.files.registry import REGISTRY, find_class
+from mien.files._registry import REGISTRY, find_class
 from mien.multiview import FisherVector
 
 # class name -> how to build the one that is checked, where the defaults do not fit small data

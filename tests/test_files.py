@@ -37,7 +37,7 @@ from mien.errors import (
     ModelFormatError,
 )
 from mien.files import _container, describe
-from mien.files._container import read_arrays, read_header
+from mien.files._container import read_container
 from mien.files._decode import Decoder
 from mien.files._encode import Encoder
 
@@ -55,7 +55,6 @@ FITTED = [
     LinearDiscriminantAnalysis().fit(X, Y),
     LogisticRegression().fit(X, Y),
     LinearSVC().fit(X, Y),
-    SVC().fit(X, Y),
     OneVsRestClassifier(LinearSVC()).fit(X, Y),
     make_pipeline(StandardScaler(), PCA(0.9), LinearDiscriminantAnalysis()).fit(X, Y),
 ]
@@ -82,7 +81,7 @@ def _assert_equal(a: Any, b: Any, where: str = "model") -> None:
         for i, (x, y) in enumerate(zip(a, b, strict=True)):
             _assert_equal(x, y, f"{where}[{i}]")
     elif isinstance(a, dict):
-        assert list(a) == list(b), where
+        assert set(a) == set(b), where
         for key in a:
             _assert_equal(a[key], b[key], f"{where}[{key}]")
     elif hasattr(a, "get_params"):
@@ -131,18 +130,23 @@ VALUES = [
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda v: type(v).__name__)
-def test_every_kind_of_value(value: Any, tmp_path: Path) -> None:
-    model = StandardScaler()
-    model.anything_ = value
-    _assert_equal(model, mien.load(mien.save(model, tmp_path / "m")))
+def test_every_kind_of_value(value: Any) -> None:
+    _assert_equal(value, _there_and_back(value))
 
 
-def test_a_generator_goes_on_where_it_was(tmp_path: Path) -> None:
-    model = StandardScaler()
-    model.rng_ = np.random.default_rng(9)
-    model.rng_.normal(size=7)
-    again = mien.load(mien.save(model, tmp_path / "m"))
-    assert np.array_equal(again.rng_.normal(size=9), model.rng_.normal(size=9))
+def _there_and_back(value: Any) -> Any:
+    """Through the tree and the arrays, as an attribute of a model goes."""
+    encoder = Encoder()
+    tree = json.loads(json.dumps(encoder.encode(value, "value"), allow_nan=False))
+    return Decoder("here", encoder.arrays, 0).decode(tree, 0)
+
+
+def test_a_generator_goes_on_where_it_was() -> None:
+    for bits in (np.random.PCG64, np.random.MT19937, np.random.Philox, np.random.SFC64):
+        generator = np.random.Generator(bits(9))
+        generator.normal(size=7)
+        again = _there_and_back(generator)
+        assert np.array_equal(again.normal(size=9), generator.normal(size=9))
 
 
 @pytest.mark.parametrize(
@@ -151,7 +155,8 @@ def test_a_generator_goes_on_where_it_was(tmp_path: Path) -> None:
         (FunctionTransformer(np.sqrt), "not registered"),
         (KNeighborsClassifier(algorithm="kd_tree").fit(X, Y), "not registered"),
         (make_pipeline(StandardScaler(), FunctionTransformer()), "not registered"),
-        (SVC(kernel=lambda a, b: a @ b.T), "kernel is a builtins.function"),
+        (SVC().fit(X, Y), "not registered"),
+        (GaussianMixture(weights_init=len), "weights_init is a builtins.builtin_function"),
         ({"a": 1}, "only estimators"),
         (np.zeros(3), "only estimators"),
         (42, "only estimators"),
@@ -163,23 +168,20 @@ def test_what_is_not_data_is_refused_by_name(model: Any, said: str, tmp_path: Pa
     assert list(tmp_path.iterdir()) == []
 
 
-def test_odd_values_are_refused_by_name(tmp_path: Path) -> None:
-    model = StandardScaler()
+def test_odd_values_are_refused_by_name() -> None:
+    loop: list[Any] = []
+    loop.append(loop)
     for value, said in [
         (np.zeros(2, dtype=complex), "complex128"),
         (np.array([object()]), "cannot be saved"),
         ({1, 2}, "builtins.set"),
         (np.ma.masked_array([1.0]), "plain arrays"),
         (sparse.coo_array(np.eye(2)), "coo_array"),
+        (loop, "contains itself"),
+        (np.array(["x" * 200_000, *[""] * 5000]), "very different lengths"),
     ]:
-        model.odd_ = value
         with pytest.raises(InputError, match=said):
-            mien.save(model, tmp_path / "m")
-    loop: list[Any] = []
-    loop.append(loop)
-    model.odd_ = loop
-    with pytest.raises(InputError, match="contains itself"):
-        mien.save(model, tmp_path / "m")
+            Encoder().encode(value, "value")
 
 
 def test_describe_says_what_is_in_the_file(tmp_path: Path) -> None:
@@ -284,6 +286,13 @@ def test_any_changed_byte_is_noticed(good: bytes, tmp_path: Path, part: int) -> 
             mien.load(path)
 
 
+def _take_apart(path: Path) -> tuple[dict[str, np.ndarray], Any]:
+    with open(path, "rb") as file:
+        container = read_container(file, str(path), 2**30)
+        container.check_digest(file)
+    return container.arrays(), json.loads(container.document)
+
+
 def _forge(path: Path, arrays: dict[str, np.ndarray], document: Any) -> None:
     _container.write(path, arrays, json.dumps(document))
 
@@ -322,9 +331,7 @@ def _mutate(node: Any, draw: random.Random) -> Any:
 def test_forged_files_with_a_right_digest_never_do_more_than_fail(tmp_path: Path) -> None:
     """Whoever can write a digest can write any tree: still only data, or an error of ours."""
     path = mien.save(FITTED[-1], tmp_path / "f")
-    header = read_header(path, 2**30)
-    arrays = read_arrays(path, header)
-    document = json.loads(header.document)
+    arrays, document = _take_apart(path)
     draw = random.Random(1)
     failed = 0
     for _ in range(2500):
@@ -344,8 +351,8 @@ def test_a_file_cannot_replace_methods_or_ask_for_unknown_classes(tmp_path: Path
         ({"state": {"transform": 3}}, ModelDamagedError, "no attribute 'transform'"),
         ({"state": {"__class__": 3}}, ModelDamagedError, "no attribute"),
         ({"state": {"a b": 3}}, ModelDamagedError, "no attribute"),
-        ({"class": "os.system"}, ModelFormatError, "does not know"),
-        ({"class": "sklearn.FunctionTransformer"}, ModelFormatError, "does not know"),
+        ({"class": "os.system"}, ModelFormatError, "does not read"),
+        ({"class": "sklearn.FunctionTransformer"}, ModelFormatError, "does not read"),
         ({"params": scaler["params"] | {"evil": 1}}, ModelDamagedError, "no parameter"),
         ({"$": "estimator.__init__"}, ModelFormatError, "not known"),
     ]:
@@ -398,7 +405,11 @@ def test_a_forged_size_takes_no_memory(tmp_path: Path, good: bytes) -> None:
     with pytest.raises(ModelDamagedError, match="truncated"):
         mien.load(tmp_path / "f")
     tree = {"$": "labels", "dtype": "<U400000000", "shape": [1], "items": ["a"]}
-    assert Decoder(tmp_path, {}).decode(tree, 0).nbytes == 4
+    with pytest.raises(ModelDamagedError, match=r"an array of labels would take 1,526 MiB"):
+        Decoder("here", {}, 1000).decode(tree, 0)
+    tree = {"$": "labels", "dtype": "<U1", "shape": [5000], "items": ["x" * 500_000, *[""] * 4999]}
+    with pytest.raises(ModelDamagedError, match=r"an array of labels would take 9,537 MiB"):
+        Decoder("here", {}, 530_000).decode(tree, 0)
 
 
 # ---------------------------------------------------------------------------- writing

@@ -15,9 +15,10 @@ sys.path.insert(0, str(Path(__file__).parent))
 from calls import CALLS
 
 import mien
-from mien.files._container import read_header
+from mien.errors import ModelFormatError
+from mien.files import REGISTRY
+from mien.files._container import read_container
 from mien.files._renames import RENAMES, Renamed, rename
-from mien.files.registry import REGISTRY
 from mien.gallery import Gallery
 
 FOLDER = Path(__file__).parent / "format1"
@@ -32,6 +33,16 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*holds estimators of:mien.error
 
 def _array(held: list[Any]) -> np.ndarray:
     return np.asarray(held[0]).reshape(held[1])
+
+
+# Not read any more: its compiled code trusts the arrays of the file.
+REFUSED = EXPECTED.pop("sklearn-SVC")
+
+
+def test_a_support_vector_machine_is_refused() -> None:
+    assert REFUSED["outputs"]
+    with pytest.raises(ModelFormatError, match=r"sklearn\.SVC.*does not read"):
+        mien.load(FOLDER / "sklearn-SVC.mien")
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -75,9 +86,10 @@ def _names(node: Any) -> set[str]:
 def test_every_class_of_format_1_is_golden_and_leads_to_a_class_of_today() -> None:
     seen: set[str] = set()
     for path in FOLDER.glob("*.mien"):
-        seen |= _names(json.loads(read_header(path, 2**30).document))
+        with open(path, "rb") as file:
+            seen |= _names(json.loads(read_container(file, path.name, 2**30).document))
     assert len(seen) == 56
-    for name in seen:
+    for name in seen - {"sklearn.SVC"}:
         today = name
         for number in sorted(RENAMES):
             change = RENAMES[number].get(today)

@@ -5,16 +5,24 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from mien.errors import MissingDataError, ModelDamagedError, ModelFormatError
 
-__all__ = ["DTYPES", "Header", "check_digest", "read_arrays", "read_header", "whole", "write"]
+__all__ = ["DTYPES", "Container", "open_regular", "read_container", "whole", "write", "write_bytes"]
 
-_HEADER_LIMIT = 64 * 2**20
+#: A header of this many bytes at most, and of so many parts that reading it stays below the memory.
+_HEADER_LIMIT = 32 * 2**20
+_HEADER_MEMORY = 256 * 2**20
+# What one part of a JSON text (an entry of a list or an object) takes at most once it is read.
+_PART = 130
 _DIGEST_KEY = "mien.sha256"
 _DOCUMENT_KEY = "mien.model"
 _BLANK = "0" * 64
@@ -35,6 +43,9 @@ DTYPES = {
 }
 
 
+# ------------------------------------------------------------------------------------ writing
+
+
 def write(path: Path, arrays: dict[str, np.ndarray], document: str) -> None:
     """Write arrays and their JSON document to ``path``, with the digest of the whole file."""
     from safetensors.numpy import save_file
@@ -43,110 +54,23 @@ def write(path: Path, arrays: dict[str, np.ndarray], document: str) -> None:
     with open(path, "r+b") as file:
         length = int.from_bytes(file.read(8), "little")
         start = 8 + _find_digest(file.read(length))
-        digest = _digest_with_blank(path, start)
+        file.seek(0)
+        digest = hashlib.sha256()
+        while chunk := file.read(2**20):
+            digest.update(chunk)
         file.seek(start)
-        file.write(digest.encode("ascii"))
+        file.write(digest.hexdigest().encode("ascii"))
 
 
-class Header:
-    """What the first bytes of a file say, once they were found to be possible."""
+def write_bytes(arrays: dict[str, np.ndarray], document: str) -> bytes:
+    """What :func:`write` would write."""
+    from safetensors.numpy import save
 
-    def __init__(self, size: int, raw: bytes, entries: dict[str, Any]) -> None:
-        self.size = size
-        self.raw = raw
-        self.metadata = entries.get("__metadata__", {})
-        self.arrays = {k: v for k, v in entries.items() if k != "__metadata__"}
-
-    @property
-    def data_start(self) -> int:
-        return 8 + len(self.raw)
-
-    @property
-    def digest(self) -> str:
-        return str(self.metadata[_DIGEST_KEY])
-
-    @property
-    def document(self) -> str:
-        return str(self.metadata[_DOCUMENT_KEY])
-
-
-def read_header(path: Path, max_bytes: int) -> Header:
-    if not path.exists():
-        raise MissingDataError(f"no model file at {path}")
-    if not path.is_file():
-        raise ModelFormatError(f"{path} is not a file")
-    size = path.stat().st_size
-    if size > max_bytes:
-        raise ModelFormatError(f"{path} has {size:,} bytes; at most {max_bytes:,} are read")
-    with open(path, "rb") as file:
-        prefix = file.read(8)
-        if len(prefix) < 8:
-            raise ModelFormatError(f"{path} is not a model file: it has only {size} bytes")
-        length = int.from_bytes(prefix, "little")
-        if not 2 <= length <= _HEADER_LIMIT:
-            raise ModelFormatError(
-                f"{path} is not a model file: its first eight bytes announce a header of "
-                f"{length:,} bytes"
-            )
-        raw = file.read(length)
-    if len(raw) < length:
-        raise ModelDamagedError(f"{path} is truncated: it ends within its header")
-    try:
-        entries = json.loads(raw.decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise ModelFormatError(f"{path} is not a model file: its header is not JSON") from error
-    if not isinstance(entries, dict) or not isinstance(entries.get("__metadata__"), dict):
-        raise ModelFormatError(f"{path} is not a model file of mien: it has no metadata")
-    header = Header(size, raw, entries)
-    for key in (_DOCUMENT_KEY, _DIGEST_KEY):
-        if not isinstance(header.metadata.get(key), str):
-            raise ModelFormatError(f"{path} is not a model file of mien: its metadata lack {key}")
-    _check_layout(path, header)
-    return header
-
-
-def _check_layout(path: Path, header: Header) -> None:
-    """Every array must lie within the file, fit its shape, and follow the one before it."""
-    spans = []
-    for name, entry in header.arrays.items():
-        try:
-            dtype = np.dtype(DTYPES[entry["dtype"]])
-            shape = [whole(n) for n in entry["shape"]]
-            start, end = (whole(n) for n in entry["data_offsets"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ModelDamagedError(f"{path}: the entry of array {name!r} is damaged") from error
-        if math.prod(shape) * dtype.itemsize != end - start:
-            raise ModelDamagedError(
-                f"{path}: array {name!r} of shape {tuple(shape)} does not fit its "
-                f"{end - start:,} bytes"
-            )
-        spans.append((start, end))
-    expected = 0
-    for start, end in sorted(spans):
-        if start != expected:
-            raise ModelDamagedError(f"{path}: its arrays overlap or leave gaps")
-        expected = end
-    held = header.size - header.data_start
-    if held < expected:
-        raise ModelDamagedError(
-            f"{path} is truncated: {expected:,} bytes of arrays are announced, {held:,} are there"
-        )
-    if held > expected:
-        raise ModelDamagedError(f"{path} has {held - expected:,} bytes too many")
-
-
-def whole(value: Any) -> int:
-    if type(value) is not int or value < 0:
-        raise ValueError(f"{value!r} is not a size")
-    return value
-
-
-def check_digest(path: Path, header: Header) -> None:
-    """Refuse a file of which any byte has changed since it was written."""
-    if _digest_with_blank(path, 8 + _find_digest(header.raw)) != header.digest:
-        raise ModelDamagedError(
-            f"{path} was altered or damaged after it was written: its digest does not match"
-        )
+    content = bytearray(save(arrays, {_DOCUMENT_KEY: document, _DIGEST_KEY: _BLANK}))
+    length = int.from_bytes(content[:8], "little")
+    start = 8 + _find_digest(bytes(content[8 : 8 + length]))
+    content[start : start + 64] = hashlib.sha256(content).hexdigest().encode("ascii")
+    return bytes(content)
 
 
 def _find_digest(header: bytes) -> int:
@@ -157,23 +81,160 @@ def _find_digest(header: bytes) -> int:
     return header.index(marker) + len(marker)
 
 
-def _digest_with_blank(path: Path, start: int) -> str:
-    """SHA-256 of a file in which the digest itself, from ``start``, counts as zeros."""
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        digest.update(file.read(start))
-        digest.update(_BLANK.encode("ascii"))
-        file.seek(start + len(_BLANK))
-        while chunk := file.read(2**20):
-            digest.update(chunk)
-    return digest.hexdigest()
+# ------------------------------------------------------------------------------------ reading
 
 
-def read_arrays(path: Path, header: Header) -> dict[str, np.ndarray]:
-    from safetensors import SafetensorError, safe_open
-
+@contextmanager
+def open_regular(path: Path) -> Iterator[BinaryIO]:
+    """Open a regular file for reading, once; nothing else is ever waited for."""
     try:
-        with safe_open(path, framework="numpy") as file:
-            return {name: file.get_tensor(name) for name in header.arrays}
-    except SafetensorError as error:
-        raise ModelDamagedError(f"{path}: its arrays cannot be read ({error})") from error
+        # A pipe that nobody writes to would otherwise be waited for without end.
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except FileNotFoundError as error:
+        raise MissingDataError(f"no model file at {path}") from error
+    except OSError as error:
+        raise ModelFormatError(f"{path} cannot be read: {error.strerror or error}") from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise ModelFormatError(f"{path} is not a file")
+    with os.fdopen(descriptor, "rb") as file:
+        yield file
+
+
+class Container:
+    """A file whose header was found to be possible; its arrays are read when the digest fits."""
+
+    def __init__(self, where: str, size: int, raw: bytes, entries: dict[str, Any]) -> None:
+        self.where = where
+        self.size = size
+        self.raw = raw
+        self.metadata = entries.get("__metadata__", {})
+        self.entries = {k: v for k, v in entries.items() if k != "__metadata__"}
+        self._rest: bytearray | None = None
+
+    @property
+    def digest(self) -> str:
+        return str(self.metadata[_DIGEST_KEY])
+
+    @property
+    def document(self) -> str:
+        return str(self.metadata[_DOCUMENT_KEY])
+
+    def check_digest(self, file: BinaryIO) -> None:
+        """Read the arrays, and refuse a file of which any byte has changed since it was written."""
+        start = 8 + len(self.raw)
+        rest = bytearray(self.size - start)
+        file.seek(start)
+        if file.readinto(rest) != len(rest) or file.read(1):
+            raise ModelDamagedError(f"{self.where} was changed while it was read")
+        digest = hashlib.sha256(len(self.raw).to_bytes(8, "little"))
+        place = _find_digest(self.raw)
+        digest.update(self.raw[:place] + _BLANK.encode("ascii") + self.raw[place + len(_BLANK) :])
+        digest.update(rest)
+        if digest.hexdigest() != self.digest:
+            raise ModelDamagedError(
+                f"{self.where} was altered or damaged after it was written: its digest does not "
+                "match"
+            )
+        self._rest = rest
+
+    def arrays(self) -> dict[str, np.ndarray]:
+        """All arrays, over one block of memory; :meth:`check_digest` has read it."""
+        if self._rest is None:
+            raise RuntimeError("check_digest comes first")
+        found = {}
+        for name, entry in self.entries.items():
+            dtype = np.dtype(DTYPES[entry["dtype"]])
+            start, end = entry["data_offsets"]
+            count = (end - start) // dtype.itemsize
+            array = np.frombuffer(self._rest, dtype, count, start).reshape(entry["shape"])
+            if dtype.kind == "b":
+                # Any other byte than 0 and 1 is true here and false there.
+                array = array.view(np.uint8) != 0
+            found[name] = array if array.flags.aligned else array.copy()
+        return found
+
+
+def read_container(file: BinaryIO, where: str, max_bytes: int) -> Container:
+    """Read the header of an open file, and check that what it says is possible."""
+    size = file.seek(0, os.SEEK_END)
+    if size > max_bytes:
+        raise ModelFormatError(f"{where} has {size:,} bytes; at most {max_bytes:,} are read")
+    file.seek(0)
+    prefix = file.read(8)
+    if len(prefix) < 8:
+        raise ModelFormatError(f"{where} is not a model file: it has only {size} bytes")
+    length = int.from_bytes(prefix, "little")
+    if not 2 <= length <= _HEADER_LIMIT:
+        raise ModelFormatError(
+            f"{where} is not a model file: its first eight bytes announce a header of "
+            f"{length:,} bytes, and at most {_HEADER_LIMIT:,} are read"
+        )
+    if length > size - 8:
+        raise ModelDamagedError(f"{where} is truncated: it ends within its header")
+    raw = file.read(length)
+    _check_header_memory(raw, where)
+    try:
+        entries = json.loads(raw.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ModelFormatError(f"{where} is not a model file: its header is not JSON") from error
+    if not isinstance(entries, dict) or not isinstance(entries.get("__metadata__"), dict):
+        raise ModelFormatError(f"{where} is not a model file of mien: it has no metadata")
+    container = Container(where, size, raw, entries)
+    for key in (_DOCUMENT_KEY, _DIGEST_KEY):
+        if not isinstance(container.metadata.get(key), str):
+            raise ModelFormatError(f"{where} is not a model file of mien: its metadata lack {key}")
+    _check_layout(container)
+    return container
+
+
+def _check_header_memory(raw: bytes, where: str) -> None:
+    """Refuse a text of very many tiny parts, each of which takes far more once it is read."""
+    parts = raw.count(b",") + raw.count(b"[") + raw.count(b"{")
+    needed = 4 * len(raw) + _PART * parts
+    if needed > _HEADER_MEMORY:
+        raise ModelFormatError(
+            f"{where}: its description has {parts:,} parts and would take about "
+            f"{needed / 2**20:,.0f} MiB of memory; at most {_HEADER_MEMORY // 2**20} are allowed"
+        )
+
+
+def _check_layout(container: Container) -> None:
+    """Every array must lie within the file, fit its shape, and follow the one before it."""
+    where = container.where
+    spans = []
+    for name, entry in container.entries.items():
+        try:
+            dtype = np.dtype(DTYPES[entry["dtype"]])
+            shape = [whole(n) for n in entry["shape"]]
+            start, end = (whole(n) for n in entry["data_offsets"])
+        except (KeyError, TypeError, ValueError) as error:
+            raise ModelDamagedError(
+                f"{where}: the entry of array {name[:80]!r} is damaged"
+            ) from error
+        if len(shape) > 8 or math.prod(shape) * dtype.itemsize != end - start:
+            raise ModelDamagedError(
+                f"{where}: array {name[:80]!r} of shape {tuple(shape[:9])} does not fit its "
+                f"{end - start:,} bytes"
+            )
+        if any(n >= 2**48 for n in shape):
+            raise ModelDamagedError(f"{where}: array {name[:80]!r} has an impossible shape")
+        spans.append((start, end))
+    expected = 0
+    for start, end in sorted(spans):
+        if start != expected:
+            raise ModelDamagedError(f"{where}: its arrays overlap or leave gaps")
+        expected = end
+    held = container.size - 8 - len(container.raw)
+    if held < expected:
+        raise ModelDamagedError(
+            f"{where} is truncated: {expected:,} bytes of arrays are announced, {held:,} are there"
+        )
+    if held > expected:
+        raise ModelDamagedError(f"{where} has {held - expected:,} bytes too many")
+
+
+def whole(value: Any) -> int:
+    if type(value) is not int or value < 0:
+        raise ValueError(f"{value!r:.80} is not a size")
+    return value

@@ -2,57 +2,111 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import warnings
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mien.errors import MienWarning, ModelDamagedError, ModelFormatError
 from mien.files._container import whole
+from mien.files._random import build_generator, build_random_state
+from mien.files._registry import REGISTRY, RUNTIME, find_class
 from mien.files._renames import rename
-from mien.files.registry import REGISTRY, find_class
+from mien.files._statements import STATEMENTS
+from mien.files._vocabulary import Mismatch
 
-__all__ = ["FORMAT", "Decoder"]
+__all__ = ["FORMAT", "Decoder", "label_memory"]
 
 #: The format that is written; files of all earlier ones are read.
 FORMAT = 2
-
 _DEPTH_LIMIT = 64
-_LABEL_LIMIT = 64 * 2**20
-_BIT_GENERATORS = ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64")
+#: What labels and objects may take beside the arrays: this, and sixteen times the file.
+_MEMORY = 256 * 2**20
+_MEMORY_PER_BYTE = 16
+_OBJECT = 4096
+# What scikit-learn keeps of how a model was run, and needs again to run it.
+_FITTED_RUNTIME = {"sklearn.KMeans": {"_n_threads": 1}}
+_SPARSE = ("csr_matrix", "csr_array", "csc_matrix", "csc_array")
+
+
+def label_memory(items: list[Any], dtype: str) -> int:
+    """Bytes of an array of labels: NumPy pads every string to the longest."""
+    if dtype == "O":
+        return 64 * len(items) + sum(len(item) for item in items if type(item) is str)
+    longest = max((len(str(item)) for item in items), default=1)
+    width = int(dtype[2:]) if dtype[2:].isdecimal() and len(dtype) < 15 else 0
+    return 4 * len(items) * max(longest, width, 1)
 
 
 class Decoder:
-    """Builds the model from its tree; every array must be used, and used once."""
+    """Builds the model from its tree; every array must be used, and used once.
+
+    Parameters
+    ----------
+    where : str
+        What to call the file in errors.
+    arrays : dict
+        The arrays of the file by name.
+    size : int
+        Of the file, in bytes: what its labels and objects may take in memory depends on it.
+    format_number : int
+        In which format the names in the tree are.
+    """
 
     def __init__(
-        self, path: Path, arrays: dict[str, np.ndarray], format_number: int = FORMAT
+        self, where: str, arrays: dict[str, np.ndarray], size: int, format_number: int = FORMAT
     ) -> None:
-        self.path = path
+        self.where = where
         self.format_number = format_number
         self.foreign = False
         self._arrays = arrays
+        self._left = _MEMORY + _MEMORY_PER_BYTE * size
+        self._readers = {
+            "float": self._decode_float,
+            "scalar": self._decode_scalar,
+            "array": self._decode_array,
+            "labels": self._decode_labels,
+            "tuple": self._decode_tuple,
+            "dict": self._decode_dict,
+            "dtype": self._decode_dtype,
+            "type": self._decode_type,
+            "random-state": self._decode_random_state,
+            "generator": self._decode_generator,
+            "sparse": self._decode_sparse,
+            "statistics": self._decode_statistics,
+            "estimator": self._decode_estimator,
+        }
 
     def unused(self) -> int:
         return len(self._arrays)
 
     def decode(self, node: Any, depth: int) -> Any:
         if depth > _DEPTH_LIMIT:
-            raise ModelDamagedError(f"{self.path}: the model is nested too deeply")
+            raise ModelDamagedError(f"{self.where}: the model is nested too deeply")
         if isinstance(node, list):
             return [self.decode(item, depth + 1) for item in node]
         if not isinstance(node, dict):
             return node
-        reader = getattr(self, f"_decode_{str(node.get('$')).replace('-', '_')}", None)
+        kind = node.get("$")
+        reader = self._readers.get(kind) if isinstance(kind, str) else None
         if reader is None:
-            raise ModelFormatError(f"{self.path} holds a {node.get('$')!r}, which is not known")
+            raise ModelFormatError(f"{self.where} holds a {kind!r:.80}, which is not known")
         return reader(node, depth + 1)
 
     def _take(self, key: str) -> np.ndarray:
         return self._arrays.pop(key)
+
+    def _spend(self, memory: int, what: str) -> None:
+        self._left -= memory
+        if self._left < 0:
+            raise ModelDamagedError(
+                f"{self.where}: {what} would take {memory / 2**20:,.0f} MiB of memory, far more "
+                "than a file of this size may"
+            )
+
+    # -------------------------------------------------------------------------------- values
 
     def _decode_float(self, node: dict[str, Any], depth: int) -> float:
         return {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}[node["value"]]
@@ -60,7 +114,7 @@ class Decoder:
     def _decode_scalar(self, node: dict[str, Any], depth: int) -> Any:
         array = self._take(node["array"])
         if array.shape != ():
-            raise ModelDamagedError(f"{self.path}: a number has the shape {array.shape}")
+            raise ModelDamagedError(f"{self.where}: a number has the shape {array.shape}")
         return array[()]
 
     def _decode_array(self, node: dict[str, Any], depth: int) -> np.ndarray:
@@ -69,20 +123,21 @@ class Decoder:
 
     def _decode_labels(self, node: dict[str, Any], depth: int) -> np.ndarray:
         shape = tuple(whole(n) for n in node["shape"])
-        if len(node["items"]) != math.prod(shape):
-            raise ModelDamagedError(f"{self.path}: labels do not fit their shape")
-        if any(not (i is None or type(i) in (str, int, bool)) for i in node["items"]):
-            raise ModelDamagedError(f"{self.path}: a label is neither a string nor an integer")
-        if node["dtype"] == "O":
-            array = np.empty(len(node["items"]), dtype=object)
-            array[:] = node["items"]
+        items, dtype = node["items"], str(node["dtype"])
+        if len(items) != math.prod(shape) or len(shape) > 8:
+            raise ModelDamagedError(f"{self.where}: labels do not fit their shape")
+        if any(not (i is None or type(i) in (str, int, bool)) for i in items):
+            raise ModelDamagedError(f"{self.where}: a label is neither a string nor an integer")
+        self._spend(label_memory(items, dtype), "an array of labels")
+        if dtype == "O":
+            array = np.empty(len(items), dtype=object)
+            array[:] = items
             return array.reshape(shape)
-        array = np.asarray([str(item) for item in node["items"]], dtype=np.str_).reshape(shape)
-        dtype = np.dtype(node["dtype"])
-        # The width may be more than the labels need; a forged one could ask for any memory.
-        if dtype.kind != "U" or array.size * dtype.itemsize > _LABEL_LIMIT:
-            return array
-        return array.astype(dtype)
+        if not dtype.startswith(("<U", ">U", "|U")):
+            raise ModelDamagedError(f"{self.where}: labels have the type {dtype!r:.40}")
+        array = np.asarray([str(item) for item in items], dtype=np.str_).reshape(shape)
+        wanted = np.dtype(dtype)
+        return array.astype(wanted) if wanted.itemsize > array.dtype.itemsize else array
 
     def _decode_tuple(self, node: dict[str, Any], depth: int) -> tuple[Any, ...]:
         return tuple(self.decode(item, depth) for item in node["items"])
@@ -91,34 +146,34 @@ class Decoder:
         return {self.decode(k, depth): self.decode(v, depth) for k, v in node["items"]}
 
     def _decode_dtype(self, node: dict[str, Any], depth: int) -> np.dtype:
-        return np.dtype(str(node["name"]))
+        dtype = np.dtype(str(node["name"])[:8])
+        if dtype.kind not in "biuf" or dtype.itemsize > 8:
+            raise ModelDamagedError(f"{self.where}: a model holds no {node['name']!r:.40}")
+        return dtype
 
     def _decode_type(self, node: dict[str, Any], depth: int) -> type:
-        return np.dtype(str(node["name"])).type
+        return self._decode_dtype(node, depth).type
 
     def _decode_random_state(self, node: dict[str, Any], depth: int) -> np.random.RandomState:
-        state = np.random.RandomState()
-        state.set_state(self.decode(node["state"], depth))
-        return state
+        return build_random_state(self.decode(node["state"], depth))
 
     def _decode_generator(self, node: dict[str, Any], depth: int) -> np.random.Generator:
-        state = self.decode(node["state"], depth)
-        if state["bit_generator"] not in _BIT_GENERATORS:
-            raise ModelFormatError(f"{self.path}: no random generator {state['bit_generator']!r}")
-        bits = getattr(np.random, state["bit_generator"])()
-        bits.state = state
-        return np.random.Generator(bits)
+        return build_generator(self.decode(node["state"], depth))
 
     def _decode_sparse(self, node: dict[str, Any], depth: int) -> Any:
         from scipy import sparse
 
-        if node["kind"] not in ("csr_matrix", "csr_array", "csc_matrix", "csc_array"):
-            raise ModelFormatError(f"{self.path}: no sparse matrix {node['kind']!r}")
+        if node["kind"] not in _SPARSE:
+            raise ModelFormatError(f"{self.where}: no sparse matrix {node['kind']!r:.40}")
         parts = tuple(self._take(node[name]) for name in ("data", "indices", "indptr"))
         shape = tuple(whole(n) for n in node["shape"])
+        if len(shape) != 2 or max(shape) >= 2**40 or parts[0].dtype.kind not in "biuf":
+            raise ModelDamagedError(f"{self.where}: a sparse matrix has the shape {shape}")
         matrix = getattr(sparse, node["kind"])(parts, shape=shape)
         matrix.check_format(full_check=True)
         return matrix
+
+    # -------------------------------------------------------------------------------- objects
 
     def _decode_statistics(self, node: dict[str, Any], depth: int) -> Any:
         return self._build(node["class"], {}, node["state"], depth)
@@ -129,44 +184,68 @@ class Decoder:
     def _build(self, old: Any, params: Any, state: Any, depth: int) -> Any:
         """An object of the class that ``old`` names in the file, whatever its name is today."""
         if not isinstance(old, str):
-            raise ModelDamagedError(f"{self.path}: a class is named {old!r}")
+            raise ModelDamagedError(f"{self.where}: a class is named {old!r:.80}")
+        self._spend(_OBJECT, "an object")
         params = {str(n): self.decode(v, depth) for n, v in params.items()}
         state = {str(n): self.decode(v, depth) for n, v in state.items()}
         name, params, state = rename(self.format_number, FORMAT, old, params, state)
         cls: Any = self._class(name)
-        if hasattr(cls, "from_arrays"):
-            return cls.from_arrays(state)
+        try:
+            if hasattr(cls, "from_arrays"):
+                self._verify(name, params, state)
+                return cls.from_arrays(state)
+            return self._build_estimator(name, cls, params, state)
+        except Mismatch as error:
+            raise ModelDamagedError(f"{self.where}: {name} is inconsistent: {error}") from error
+
+    def _build_estimator(
+        self, name: str, cls: Any, params: dict[str, Any], state: dict[str, Any]
+    ) -> Any:
         known = set(cls._get_param_names())
-        if set(params) != known:
-            missing, extra = sorted(known - set(params)), sorted(set(params) - known)
-            if extra:
-                raise ModelDamagedError(f"{self.path}: {name} has no parameter {extra}")
-            if self.format_number == FORMAT:
-                warnings.warn(
-                    f"{self.path} was written before {name} had the parameters {missing}: "
-                    "their defaults are used",
-                    MienWarning,
-                    stacklevel=2,
-                )
+        extra, missing = sorted(set(params) - known), sorted(known - set(params))
+        if extra:
+            raise ModelDamagedError(f"{self.where}: {name} has no parameter {extra!r:.80}")
+        if missing and self.format_number == FORMAT and set(missing) - set(RUNTIME):
+            warnings.warn(
+                f"{self.where} was written before {name} had the parameters {missing}: "
+                "their defaults are used",
+                MienWarning,
+                stacklevel=2,
+            )
+        # How a model is run is decided where it runs: paths, caches and numbers of jobs stay out.
+        params = {n: v for n, v in params.items() if n not in RUNTIME}
+        state = {n: v for n, v in state.items() if n not in RUNTIME}
+        state |= {n: v for n, v in _FITTED_RUNTIME.get(name, {}).items() if state}
         model = cls(**params)
-        for attribute, value in self._state(cls, state):
+        validate = getattr(model, "_validate_params", None)
+        if validate is not None:
+            validate()
+        self._verify(name, model.get_params(deep=False), state)
+        for attribute, value in state.items():
+            # A file may fill an object with values; it may not replace what the object does.
+            if (
+                not attribute.isidentifier()
+                or attribute.startswith("__")
+                or inspect.getattr_static(cls, attribute, None) is not None
+            ):
+                raise ModelDamagedError(
+                    f"{self.where}: {cls.__name__} has no attribute {attribute!r:.80}"
+                )
             setattr(model, attribute, value)
         check = getattr(model, "_check_loaded", None)
         if check is not None:
             check()
         return model
 
-    def _state(self, cls: type, state: dict[str, Any]) -> Iterator[tuple[str, Any]]:
-        for name, value in state.items():
-            # A file may fill an object with values; it may not replace what the object does.
-            if not name.isidentifier() or name.startswith("__") or hasattr(cls, name):
-                raise ModelDamagedError(f"{self.path}: {cls.__name__} has no attribute {name!r}")
-            yield name, value
+    def _verify(self, name: str, params: dict[str, Any], state: dict[str, Any]) -> None:
+        statement = STATEMENTS.get(name)
+        if statement is not None:
+            statement.verify(params, state)
 
-    def _class(self, name: Any) -> type:
+    def _class(self, name: str) -> type:
         if name not in REGISTRY:
             raise ModelFormatError(
-                f"{self.path} holds a {name!r}, which this mien does not know; "
+                f"{self.where} holds a {name!r:.80}, which this mien does not read; "
                 "it may be from a newer version"
             )
         self.foreign |= not REGISTRY[name].startswith("mien.")

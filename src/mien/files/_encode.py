@@ -9,10 +9,14 @@ import numpy as np
 
 from mien.errors import InputError
 from mien.files._container import DTYPES
-from mien.files.registry import registered_name
+from mien.files._decode import label_memory
+from mien.files._registry import RUNTIME, registered_name
+from mien.files._statements import STATEMENTS
+from mien.files._vocabulary import Mismatch
 
 __all__ = ["Encoder"]
 
+_LABEL_MEMORY = 64 * 2**20
 _SAVABLE = {np.dtype(code) for code in DTYPES.values()}
 
 
@@ -66,8 +70,10 @@ class Encoder:
         if type(value).__module__.startswith("scipy.sparse") and value.format in ("csr", "csc"):
             return self._encode_sparse(value, where)
         if hasattr(value, "to_arrays"):
-            state = {k: self.encode(v, f"{where}.{k}") for k, v in value.to_arrays().items()}
-            return {"$": "statistics", "class": registered_name(value, where), "state": state}
+            held, name = value.to_arrays(), registered_name(value, where)
+            _verify(name, {}, held, where)
+            state = {k: self.encode(v, f"{where}.{k}") for k, v in held.items()}
+            return {"$": "statistics", "class": name, "state": state}
         if hasattr(value, "get_params") and not isinstance(value, type):
             return self._encode_estimator(value, where)
         raise InputError(
@@ -77,11 +83,14 @@ class Encoder:
         )
 
     def _encode_estimator(self, model: Any, where: str) -> dict[str, Any]:
-        params = model.get_params(deep=False)
-        state = {name: v for name, v in vars(model).items() if name not in params}
+        every = model.get_params(deep=False)
+        params = {name: v for name, v in every.items() if name not in RUNTIME}
+        state = {n: v for n, v in vars(model).items() if n not in every and n not in RUNTIME}
+        name = registered_name(model, where)
+        _verify(name, params, state, where)
         return {
             "$": "estimator",
-            "class": registered_name(model, where),
+            "class": name,
             "params": {n: self.encode(v, f"{where}.{n}") for n, v in params.items()},
             "state": {n: self.encode(v, f"{where}.{n}") for n, v in state.items()},
         }
@@ -92,6 +101,11 @@ class Encoder:
         if array.dtype.kind in "UO":
             items = [self._encode_label(item, where) for item in array.ravel()]
             dtype = array.dtype.str if array.dtype.kind == "U" else "O"
+            if label_memory(items, dtype) > _LABEL_MEMORY + 16 * sum(len(str(i)) for i in items):
+                raise InputError(
+                    f"{where} has labels of very different lengths, which NumPy pads to the "
+                    "longest: shorten the longest"
+                )
             return {"$": "labels", "dtype": dtype, "shape": list(array.shape), "items": items}
         # The layout is kept: a product with a transposed matrix may round differently.
         transposed = array.flags.f_contiguous and not array.flags.c_contiguous
@@ -114,3 +128,14 @@ class Encoder:
         key = f"{len(self.arrays):05d} {where}"
         self.arrays[key] = np.asarray(array, order="C")
         return key
+
+
+def _verify(name: str, params: dict[str, Any], state: dict[str, Any], where: str) -> None:
+    """Refuse to write what could not be read again."""
+    statement = STATEMENTS.get(name)
+    if statement is None:
+        return
+    try:
+        statement.verify(params, state)
+    except Mismatch as error:
+        raise InputError(f"{where} cannot be saved as a {name}: {error}") from error

@@ -7,7 +7,7 @@ from typing import Any
 
 from mien.errors import InputError, ModelFormatError
 
-__all__ = ["REGISTRY", "find_class", "registered_name"]
+__all__ = ["REGISTRY", "RUNTIME", "find_class", "registered_name"]
 
 #: Name in the file -> where the class is. A name stays for ever: old files are read by it.
 REGISTRY: dict[str, str] = {
@@ -65,9 +65,20 @@ REGISTRY: dict[str, str] = {
     "sklearn.OneVsRestClassifier": "sklearn.multiclass:OneVsRestClassifier",
     "sklearn.PCA": "sklearn.decomposition:PCA",
     "sklearn.Pipeline": "sklearn.pipeline:Pipeline",
-    "sklearn.SVC": "sklearn.svm:SVC",
     "sklearn.StandardScaler": "sklearn.preprocessing:StandardScaler",
 }
+
+#: Parameters and attributes that say how a model is run, not what it is: paths, caches, numbers
+#: of jobs. They are neither written to a file nor taken from one; the class's defaults are used.
+RUNTIME = (
+    "callback",
+    "checkpoint",
+    "memory",
+    "n_jobs",
+    "verbose",
+    "verbose_interval",
+    "_n_threads",
+)
 
 
 def registered_name(value: Any, where: str) -> str:
