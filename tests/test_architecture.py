@@ -89,6 +89,13 @@ def _room(path: Path) -> str:
     return path.relative_to(SOURCE).parts[0].split(".")[0]
 
 
+def test_the_wheel_does_not_need_the_checkout() -> None:
+    outside = {"papers", "benchmarks", "tests", "docs"}
+    for path in _modules():
+        found = {name.split(".")[0] for name in find_imports(path.read_text(encoding="utf-8"))}
+        assert not found & outside, f"{_show(path)} imports {sorted(found & outside)}"
+
+
 def test_every_room_is_in_the_table() -> None:
     there = {_room(path) for path in _modules()} - {"__init__", "__main__"}
     assert there <= set(ROOMS), f"not in docs/architecture.toml: {sorted(there - set(ROOMS))}"

@@ -45,7 +45,7 @@ def test_folder_to_model_to_names(folder: Path) -> None:
     assert mixed[1]["likeliest"][0][0] == rows[0]["likeliest"][0][0]
 
 
-def test_identify_refuses_what_it_cannot_use(folder: Path) -> None:
+def test_identify_refuses_what_it_cannot_use(folder: Path, tmp_path: Path) -> None:
     X, y = np.random.default_rng(0).normal(size=(12, 9)), np.repeat([0, 1], 6)
     with pytest.raises(InputError, match="size of its pictures"):
         identify(RandomSamplingLDA(2, random_state=0).fit(X, y), [folder])
@@ -55,4 +55,4 @@ def test_identify_refuses_what_it_cannot_use(folder: Path) -> None:
     with pytest.raises(MissingDataError, match="not there"):
         _list_pictures([folder / "nobody"])
     with pytest.raises(DataError, match="no pictures"):
-        _list_pictures([folder])
+        _list_pictures([tmp_path])

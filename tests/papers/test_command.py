@@ -47,6 +47,8 @@ def test_every_paper_has_the_common_options(
 def test_what_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["gravity"]) == 2
     assert "there is no paper 'gravity'; there are committee" in capsys.readouterr().err
+    assert main(["transfer", "--domain", "moon"]) == 2
+    assert "there is no domain 'moon'" in capsys.readouterr().err
     assert main(["weak-labels", "--part", "mnist"]) == 2
     assert "there is no part 'mnist'; there are yale" in capsys.readouterr().err.replace("\n", " ")
 

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from mien.cli._app import app
 from mien.errors import InputError
 from mien.multiview import Bags
+from papers.__main__ import main
 from papers.super_vector.data import PairedSet, divide_within
 from papers.super_vector.methods import Budget, Division, Setting
 from papers.super_vector.run import (
@@ -95,12 +94,14 @@ def test_the_choice_of_settings_sees_no_test_bag() -> None:
         assert not set(blocks.groups[learn]) & set(blocks.groups[judge])
 
 
-def test_a_quick_run_on_a_real_set(data_home: Path, tmp_path: Path) -> None:
-    arguments = ["reproduce", "super-vector", "--quick", "--set", "handwritten", "--json"]
-    arguments += ["--data", str(data_home), "--out", str(tmp_path)]
-    result = CliRunner().invoke(app, arguments)
-    assert result.exit_code == 0, result.output
-    rows = json.loads(result.stdout)["sets"][0]["rows"]
+def test_a_quick_run_on_a_real_set(
+    data_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["super-vector", "--quick", "--set", "handwritten", "--json"]
+    arguments += ["--data-home", str(data_home), "--out", str(tmp_path)]
+    assert main(arguments) == 0
+    parts = json.loads(capsys.readouterr().out)["parts"]
+    rows = next(part["rows"] for part in parts if part["kind"] == "table")
     assert [row["method"] for row in rows] == list(METHODS)
     assert rows[2]["accuracy"][0] > 0.9
     page = (tmp_path / "report.html").read_text(encoding="utf-8")

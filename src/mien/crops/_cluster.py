@@ -14,6 +14,7 @@ from sklearn.metrics import silhouette_score
 
 from mien._core.progress import track
 from mien.errors import DataError, ImageError, InputError, MissingDataError, NotEnoughDataError
+from mien.features import local_vectors
 from mien.media import (
     find_pictures,
     group_folders,
@@ -29,7 +30,6 @@ from mien.subspace import (
     NullSpaceProjection,
     RelevantComponents,
 )
-from papers.weak_labels.data import local_vectors
 
 __all__ = ["METHODS", "FolderClusters", "cluster", "write_clusters"]
 
@@ -113,7 +113,7 @@ def groups_of(files: list[str], table: dict[str, dict[str, str]]) -> np.ndarray:
         frames = [int(float(table[files[k]]["frame"])) for k in rows]
     except (TypeError, ValueError) as error:
         raise DataError(f"the table has a frame or a box that is no number: {error}") from error
-    videos = [table[files[k]].get("video") or "" for k in rows]
+    videos = [table[files[k]].get("video") or "." for k in rows]
     groups = np.full(len(files), -1)
     groups[rows] = group_tracks(boxes, frames, videos=videos)
     return groups
@@ -127,7 +127,7 @@ def pairs_of(files: list[str], table: dict[str, dict[str, str]]) -> np.ndarray:
     if column is None or rows.size == 0:
         return np.zeros((0, 2), dtype=int)
     keys = np.array([table[files[k]][column] or f"\0{k}" for k in rows])
-    videos = np.array([table[files[k]].get("video") or "" for k in rows])
+    videos = np.array([table[files[k]].get("video") or "." for k in rows])
     return rows[pairs_in_pictures(keys, videos)]
 
 

@@ -119,7 +119,7 @@ def complete(
     """
     if model_path is None:
         raise InputError("faces that are cut out need the model that learned such faces: --model")
-    model = load(model_path)
+    model = load(Path(model_path))
     if not isinstance(model, FaceHallucinator):
         raise InputError(f"{model_path} holds a {type(model).__name__}, not a FaceHallucinator")
     shape = (model.shape_[0], model.shape_[1])

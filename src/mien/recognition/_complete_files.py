@@ -62,7 +62,7 @@ def complete_files(
     source = Path(source)
     files, targets = name_targets(source, Path(out))
     alone = None if restored is None else name_targets(source, Path(restored))[1]
-    hallucinator = None if model is None else load(model)
+    hallucinator = None if model is None else load(Path(model))
     finder = load_engine(engine)
     written: list[str] = []
     pictures: list[dict[str, Any]] = []
