@@ -16,12 +16,12 @@ from mien.datasets import data_home, split_people
 from mien.errors import DataError, MissingDataError
 from mien.evaluation import psnr
 from mien.faces import FaceEngine, align_face, load_engine
-from mien.faces._covers import PLACES, paint_cover
 from mien.media import find_pictures, read_image
 from mien.recognition import complete
 from mien.recognition._complete import paste_face
 from mien.reconstruction import FaceHallucinator, make_mask
 from mien.reports import Report
+from papers.covered.covers import PLACES, paint_cover
 
 __all__ = ["PARTS", "judge_completion"]
 

@@ -17,10 +17,10 @@ from mien._core.progress import track
 from mien.datasets import data_home, load_lfw, load_lfw_landmarks
 from mien.evaluation import wilson_interval
 from mien.faces import Face, align_face, analyse_pictures
-from mien.faces._covers import PLACES, paint_cover, vary_picture
-from mien.faces.covered import BLOCKS, covered_features, logit, lower_share
+from mien.faces._covered import BLOCKS, covered_features, logit, lower_share
 from mien.media import find_pictures, read_image, resize_images
 from mien.reports import Report
+from papers.covered.covers import PLACES, paint_cover, vary_picture
 
 __all__ = ["CoveredFaces", "train_covered"]
 

@@ -14,8 +14,7 @@ from mien._core.atomic import atomic_path
 from mien._core.progress import report as report_progress
 from mien.datasets import EmbeddingSet, load_lfw, load_lfw_protocol, load_orl, load_yale
 from mien.errors import DataError
-from mien.faces import FaceEngine, load_engine
-from mien.faces.face import Face
+from mien.faces import Face, FaceEngine, load_engine
 from mien.media import resize_images
 
 __all__ = ["SHIFTS", "embed_shift"]

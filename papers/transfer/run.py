@@ -12,8 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
 from mien._core.progress import report as report_progress
-from mien.datasets import make_pairs
-from mien.datasets.lfw_protocol import LFWProtocol
+from mien.datasets import LFWProtocol, make_pairs
 from mien.errors import NumericsWarning
 from mien.evaluation import (
     LogisticCalibration,

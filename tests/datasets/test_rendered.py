@@ -23,7 +23,7 @@ from mien.datasets import (
     make_faces,
     rendered,
 )
-from mien.datasets._render_shade import bell, scramble
+from mien.datasets._rendered._shade import bell, scramble
 from mien.errors import InputError, PerformanceWarning
 from tests.near import assert_near
 
@@ -154,7 +154,7 @@ def test_the_compiled_renderer_equals_its_twin(
 
 
 def test_the_kernel_needs_no_place_for_a_cache(monkeypatch: pytest.MonkeyPatch) -> None:
-    kernels = pytest.importorskip("mien.datasets._render_numba")
+    kernels = pytest.importorskip("mien.datasets._rendered._shade_numba")
     asked = []
 
     def njit(function: object, *, cache: bool = False, **options: bool) -> object:

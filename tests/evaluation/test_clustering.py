@@ -88,7 +88,7 @@ def test_extremes() -> None:
 
 
 def test_bootstrap_weighs_pairs_as_the_verification_one_does() -> None:
-    from mien.evaluation.clustering import _bootstrap, _contingency
+    from mien.evaluation._clustering import _bootstrap, _contingency
 
     people, clusters = draw(9)
     draws = draw_people(4, 10, 0)

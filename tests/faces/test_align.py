@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from mien.errors import InputError
-from mien.faces import Face, FaceEngine, align_face, annotate
-from mien.faces.align import TEMPLATE, fit_similarity
+from mien.faces import TEMPLATE, Face, FaceEngine, align_face, annotate, fit_similarity
 from tests.near import assert_near
 
 

@@ -17,7 +17,7 @@ from PIL import Image
 from mien._core.progress import listening
 from mien.errors import DataError, InputError, MissingDataError
 from mien.faces import FaceEngine, PictureResult, analyse_pictures
-from mien.faces import analyse as analyse_module
+from mien.faces import _analyse as analyse_module
 from mien.faces._worker import ProcessWorker
 from mien.media import find_pictures
 

@@ -17,9 +17,9 @@ from mien.faces import (
     covered_probabilities,
     face_quality,
 )
-from mien.faces import covered as covered_module
-from mien.faces._covers import PLACES, paint_cover, vary_picture
-from mien.faces.quality import _head, head_pose
+from mien.faces import _covered as covered_module
+from mien.faces._quality import _head, head_pose
+from papers.covered.covers import PLACES, paint_cover, vary_picture
 from tests.near import assert_near
 
 

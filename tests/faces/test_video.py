@@ -10,7 +10,7 @@ import pytest
 
 from mien.errors import DataError, InputError, MissingDataError
 from mien.faces import FaceEngine, analyse_video
-from mien.faces import video as video_module
+from mien.faces import _video as video_module
 from mien.media import write_image
 
 cv2 = pytest.importorskip("cv2", reason="the extra 'faces' is not installed")

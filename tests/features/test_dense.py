@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mien.errors import InputError
-from mien.features.dense import (
+from mien.features._dense import (
     PairedDescriptors,
     colour_statistics,
     gradient_histograms,
@@ -14,7 +14,7 @@ from mien.features.dense import (
     orientation_channels,
     sum_cells,
 )
-from mien.features.video import motion_descriptors
+from mien.features._video import motion_descriptors
 from tests.near import assert_near
 
 

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 import mien
 from mien.errors import InputError
 from mien.features import GridLBP, LandmarkLBP
-from mien.features.lbp import N_CODES, lbp_codes
+from mien.features._lbp import N_CODES, lbp_codes
 from tests.near import assert_near
 
 

@@ -8,7 +8,7 @@ from scipy.interpolate import RBFInterpolator
 
 from mien.errors import InputError
 from mien.features import mean_shape, warp_faces
-from mien.features.warp import spline_weights
+from mien.features._warp import spline_weights
 from tests.near import assert_near
 
 POINTS = np.array([[12.0, 14], [34, 15], [23, 26], [15, 36], [32, 37]])

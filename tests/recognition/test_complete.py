@@ -11,8 +11,7 @@ from typer.testing import CliRunner
 
 from mien.cli._app import app
 from mien.errors import DataError, InputError
-from mien.faces import Face, align_face, load_engine
-from mien.faces.align import TEMPLATE
+from mien.faces import TEMPLATE, Face, align_face, load_engine
 from mien.media import read_image, write_image
 from mien.recognition import complete, frame_face, load_completion
 from mien.recognition._complete import paste_face

@@ -28,7 +28,7 @@ def list_known(
     from rich.table import Table
     from rich.text import Text
 
-    from mien.datasets.catalogue import list_sets
+    from mien.datasets import list_sets
 
     rows = list_sets(home)
     if as_json:
@@ -154,7 +154,7 @@ def show(
     from rich.table import Table
     from rich.text import Text
 
-    from mien.datasets.catalogue import KNOWN_SETS, load_faces
+    from mien.datasets import KNOWN_SETS, load_faces
     from mien.media import contact_sheet, write_image
 
     if size is None and name not in KNOWN_SETS:

@@ -1,15 +1,16 @@
+from ._align import CROP_SIDE, TEMPLATE, align_face, fit_similarity
+from ._analyse import analyse_image, analyse_pictures
+from ._covered import covered_mask, covered_probabilities
 from ._drawing import annotate
-from .align import CROP_SIDE, align_face
-from .analyse import analyse_image, analyse_pictures
-from .covered import covered_mask, covered_probabilities
-from .engines import ENGINES, FaceEngine, check_features, load_engine
-from .face import Face, FoundFace, PictureResult
-from .quality import FaceQuality, face_quality
-from .video import Detection, VideoResult, analyse_video
+from ._engines import ENGINES, FaceEngine, check_features, load_engine
+from ._face import Face, FoundFace, PictureResult
+from ._quality import FaceQuality, face_quality
+from ._video import Detection, VideoResult, analyse_video
 
 __all__ = [
     "CROP_SIDE",
     "ENGINES",
+    "TEMPLATE",
     "Detection",
     "Face",
     "FaceEngine",
@@ -26,5 +27,6 @@ __all__ = [
     "covered_mask",
     "covered_probabilities",
     "face_quality",
+    "fit_similarity",
     "load_engine",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from mien.errors import InputError
-from mien.faces.face import Face, FoundFace
+from mien.faces._face import Face, FoundFace
 from mien.media import draw_boxes
 
 __all__ = ["annotate"]

@@ -15,8 +15,8 @@ from typing import Any, Self
 import numpy as np
 
 from mien.errors import DataError
-from mien.faces.face import Face, FoundFace, PictureResult
-from mien.faces.quality import FaceQuality
+from mien.faces._face import Face, FoundFace, PictureResult
+from mien.faces._quality import FaceQuality
 
 __all__ = ["Journal", "from_record", "stamp", "to_record"]
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from mien._core.validation import require
 from mien.errors import InputError
+from mien.faces._engines import unit_length
+from mien.faces._face import Face
 from mien.faces._weights import WeightFile, read_weights
-from mien.faces.engines import unit_length
-from mien.faces.face import Face
 from mien.media import check_picture
 
 __all__ = ["SFaceEngine", "one_thread_each"]

@@ -14,8 +14,8 @@ import sys
 from pathlib import Path
 
 from mien.errors import DataError
+from mien.faces._face import PictureResult
 from mien.faces._journal import from_record, to_record
-from mien.faces.face import PictureResult
 
 __all__ = ["ProcessWorker", "main"]
 
@@ -85,8 +85,8 @@ class ProcessWorker:
 
 def main() -> None:
     """The process's end: answer until the questions end."""
-    from mien.faces.analyse import analyse_file
-    from mien.faces.engines import load_engine
+    from mien.faces._analyse import analyse_file
+    from mien.faces._engines import load_engine
 
     answers = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(2, 1)  # whatever a library prints must not look like an answer

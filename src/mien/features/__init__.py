@@ -1,31 +1,5 @@
-"""From pictures to vectors."""
+"""Pictures to vectors: local binary patterns, dense descriptors, colour, pixels."""
 
-from mien.features.colour import block_dct, colour_texture, luv_histogram
-from mien.features.dense import (
-    PairedDescriptors,
-    colour_statistics,
-    gradient_histograms,
-    lbp_histograms,
-)
-from mien.features.lbp import GridLBP, LandmarkLBP
-from mien.features.pixels import PixelFeatures, local_vectors, normalise_locally
-from mien.features.video import motion_descriptors
-from mien.features.warp import mean_shape, warp_faces
+import lazy_loader as _lazy
 
-__all__ = [
-    "GridLBP",
-    "LandmarkLBP",
-    "PairedDescriptors",
-    "PixelFeatures",
-    "block_dct",
-    "colour_statistics",
-    "colour_texture",
-    "gradient_histograms",
-    "lbp_histograms",
-    "local_vectors",
-    "luv_histogram",
-    "mean_shape",
-    "motion_descriptors",
-    "normalise_locally",
-    "warp_faces",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -13,8 +13,16 @@ import numpy as np
 from scipy import ndimage
 
 from mien.errors import DataError, InputError
-from mien.faces import CROP_SIDE, Face, FaceEngine, align_face, covered_probabilities, load_engine
-from mien.faces.align import TEMPLATE, fit_similarity
+from mien.faces import (
+    CROP_SIDE,
+    TEMPLATE,
+    Face,
+    FaceEngine,
+    align_face,
+    covered_probabilities,
+    fit_similarity,
+    load_engine,
+)
 from mien.files import load
 from mien.media import caption_pictures, is_picture, read_image
 from mien.reconstruction import (

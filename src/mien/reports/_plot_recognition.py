@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from mien._core.validation import check_scores
 from mien.reports._plot_general import plot_histograms
@@ -131,7 +130,7 @@ def plot_det(
 
     def probit(values: Any) -> np.ndarray:
         # Zero stands on the edge; what is above the largest rate shown leaves the frame.
-        return np.asarray(ndtri(np.clip(np.asarray(values, dtype=float), low, 1 - 1e-7)))
+        return np.asarray(_normal_deviate(np.clip(np.asarray(values, dtype=float), low, 1 - 1e-7)))
 
     many = len(series) > 3
     size = (7.2, 5.0) if many else (5.4, 5.0)
@@ -140,9 +139,9 @@ def plot_det(
     labels = [f"{100 * tick:g} %" for tick in ticks]
     axes.set_xticks(probit(ticks), labels, rotation=45, ha="right", rotation_mode="anchor")
     axes.set_yticks(probit(ticks), labels)
-    ends = (float(ndtri(low)), float(ndtri(high)))
+    ends = (float(_normal_deviate(low)), float(_normal_deviate(high)))
     # Not to the corner, where the legend stands.
-    equal = (ends[0], min(ends[1], float(ndtri(0.4))))
+    equal = (ends[0], min(ends[1], float(_normal_deviate(0.4))))
     axes.plot(equal, equal, color=FAINT, linewidth=0.9, linestyle=(0, (1, 2)))
     draw_bands(
         axes,
@@ -161,12 +160,19 @@ def plot_det(
     return figure
 
 
+def _normal_deviate(rates: Any) -> Any:
+    """Where the standard normal distribution function takes these values."""
+    from scipy.special import ndtri  # late: SciPy takes longer to load than a report to write
+
+    return ndtri(rates)
+
+
 def _spread_ticks(ticks: Sequence[float], low: float, high: float) -> list[float]:
     """Leave out the ticks whose words would touch those of the one before."""
-    span = float(ndtri(high) - ndtri(low))
+    span = float(_normal_deviate(high) - _normal_deviate(low))
     kept: list[float] = []
     for tick in ticks:
-        if not kept or float(ndtri(tick) - ndtri(kept[-1])) >= 0.06 * span:
+        if not kept or float(_normal_deviate(tick) - _normal_deviate(kept[-1])) >= 0.06 * span:
             kept.append(tick)
     return kept
 

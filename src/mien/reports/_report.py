@@ -9,11 +9,9 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
-from rich.text import Text
 
 from mien._core.atomic import write_atomically
 from mien.errors import InputError
@@ -30,7 +28,9 @@ from mien.reports._parts import (
     to_plain,
 )
 from mien.reports._plot_text import figure_data, figure_to_svg
-from mien.reports._terminal import terminal_table
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 __all__ = ["Report"]
 
@@ -219,6 +219,11 @@ class Report:
         console : rich.console.Console, optional
             Where to; the standard output if None.
         """
+        from rich.console import Console
+        from rich.text import Text
+
+        from mien.reports._terminal import terminal_table
+
         console = Console() if console is None else console
         console.print(Text(self.title, style="bold"))
         if self.subtitle:

@@ -1,0 +1,123 @@
+"""Engines that find faces and turn them into vectors, behind one small protocol."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from mien._core.validation import check_choice
+from mien.errors import InputError
+from mien.faces._face import Face
+
+__all__ = ["ENGINES", "FaceEngine", "check_features", "load_engine"]
+
+ENGINES = ("sface", "dlib")
+"""Names that `load_engine` takes."""
+
+
+@runtime_checkable
+class FaceEngine(Protocol):
+    """What an engine does: find faces, and turn each into a vector.
+
+    Attributes
+    ----------
+    name : str
+        ``"sface"`` or ``"dlib"``.
+    features : str
+        What its vectors are: engine, weights by their digest, dimension. Models and galleries
+        carry it, so that vectors of two engines never meet.
+    dimension : int
+        Length of the vectors.
+
+    Notes
+    -----
+    An engine belongs to one thread at a time; each thread loads its own.
+    """
+
+    @property
+    def name(self) -> str:
+        """Name for `load_engine`."""
+
+    @property
+    def features(self) -> str:
+        """What the vectors are."""
+
+    @property
+    def dimension(self) -> int:
+        """Length of the vectors."""
+
+    def detect(self, image: np.ndarray) -> list[Face]:
+        """Find the faces of a picture (h, w, 3) uint8 RGB, the largest first."""
+
+    def embed(self, image: np.ndarray, face: Face) -> np.ndarray:
+        """Turn a face that this engine found into a vector (dimension,) float32 of unit length."""
+
+
+def load_engine(name: str = "sface") -> FaceEngine:
+    """Load the networks of an engine.
+
+    Parameters
+    ----------
+    name : {"sface", "dlib"}
+        ``"sface"``: YuNet and SFace by OpenCV (extra ``faces``). ``"dlib"``: dlib's frontal face
+        detector, five-point predictor and residual network (extra ``dlib``).
+
+    Returns
+    -------
+    FaceEngine
+        It has one thread's use at a time.
+
+    Raises
+    ------
+    MissingDependencyError
+        Where the engine or the package with its weights is not installed.
+    DataError
+        Where a weight file is missing or does not have the SHA-256 that mien was tested with.
+        There is no second choice: no other file is tried and nothing is fetched.
+
+    Notes
+    -----
+    Weight files are read into memory, checked, and loaded from these bytes.
+
+    Examples
+    --------
+    >>> from mien.faces import load_engine
+    >>> load_engine("sface").features
+    'sface (YuNet 49f000ec, SFace fb143eea), 128 dimensions, unit length'
+    """
+    check_choice("engine", name, ENGINES)
+    if name == "dlib":
+        from mien.faces._dlib import DlibEngine
+
+        return DlibEngine()
+    from mien.faces._sface import SFaceEngine
+
+    return SFaceEngine()
+
+
+def check_features(expected: str, got: str) -> None:
+    """Refuse to compare vectors of two kinds.
+
+    Examples
+    --------
+    >>> from mien.faces import check_features
+    >>> check_features("sface", "dlib")
+    Traceback (most recent call last):
+        ...
+    mien.errors.InputError: vectors of two kinds never compare: expected 'sface', got 'dlib'; ...
+    """
+    if expected != got:
+        raise InputError(
+            f"vectors of two kinds never compare: expected {expected!r}, got {got!r}; use the "
+            "engine that the model or gallery was made with"
+        )
+
+
+def unit_length(vector: Any, engine: str) -> np.ndarray:
+    """Scale a network's output to unit length, float32; refuse what has no direction."""
+    array = np.asarray(vector, dtype=np.float64).ravel()
+    norm = float(np.linalg.norm(array))
+    if not np.isfinite(norm) or norm == 0:
+        raise InputError(f"{engine} gave no usable vector for this face (its length is {norm})")
+    return (array / norm).astype(np.float32)
