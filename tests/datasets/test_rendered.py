@@ -21,9 +21,9 @@ from mien.datasets import (
     FaceSet,
     iter_faces,
     make_faces,
-    rendered,
 )
-from mien.datasets._rendered._shade import bell, scramble
+from mien.datasets._rendered import _make as rendered
+from mien.datasets._rendered._shade import hash_bits, normal_deviate
 from mien.errors import InputError, PerformanceWarning
 from tests.near import assert_near
 
@@ -125,7 +125,7 @@ def test_size_changes_the_pixels_and_not_the_people() -> None:
 
 
 def test_the_generator_is_even() -> None:
-    values = bell(scramble(np.arange(200_000, dtype=np.uint64)))
+    values = normal_deviate(hash_bits(np.arange(200_000, dtype=np.uint64)))
     assert abs(values.mean()) < 0.01
     assert abs(values.var() - 1) < 0.01
     assert np.abs(values).max() < 3.47

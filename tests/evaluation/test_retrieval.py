@@ -9,8 +9,8 @@ import pytest
 from sklearn.metrics import average_precision_score
 
 from mien.errors import InputError
+from mien.evaluation import _retrieval as module
 from mien.evaluation import average_precision, correct_in_top, evaluate_retrieval
-from mien.evaluation import retrieval as module
 
 
 def draw(seed, n_queries=30, n_items=50, ties=True):

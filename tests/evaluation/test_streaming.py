@@ -16,9 +16,9 @@ from mien.evaluation import (
     evaluate_all_pairs,
     iter_score_blocks,
     min_cllr,
-    streaming,
     verification_rate,
 )
+from mien.evaluation import _streaming as streaming
 from tests.near import assert_near
 
 

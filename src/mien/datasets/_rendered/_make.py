@@ -24,7 +24,7 @@ from mien.datasets._rendered._people import (
     Conditions,
     describe_pictures,
 )
-from mien.datasets._rendered._shade import bell, render_numpy, scramble
+from mien.datasets._rendered._shade import hash_bits, normal_deviate, render_numpy
 from mien.errors import InputError
 from mien.media import resize_images
 
@@ -150,8 +150,8 @@ def _check_jobs(n_jobs: Any) -> int:
 @cache
 def _noise_table() -> np.ndarray:
     """Values of the smooth noise, (64, 64), the same for ever."""
-    bits = scramble(np.arange(64 * 64, dtype=np.uint64) + np.uint64(20))
-    return np.clip(bell(bits) / 2.2, -1.0, 1.0).reshape(64, 64)
+    bits = hash_bits(np.arange(64 * 64, dtype=np.uint64) + np.uint64(20))
+    return np.clip(normal_deviate(bits) / 2.2, -1.0, 1.0).reshape(64, 64)
 
 
 def _resample(size: int, resolution: float) -> np.ndarray:

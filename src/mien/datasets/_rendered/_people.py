@@ -11,7 +11,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from mien.datasets._rendered import _shade as c
-from mien.datasets._rendered._shade import CENTRE, FRAME, N_COLUMNS, bell, relief, scramble
+from mien.datasets._rendered._shade import (
+    CENTRE,
+    FRAME,
+    N_COLUMNS,
+    hash_bits,
+    normal_deviate,
+    relief,
+)
 
 __all__ = [
     "IDENTITY_NAMES",
@@ -131,9 +138,9 @@ class Conditions:
 
 def _keys(seed: int, people: np.ndarray, pictures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """One counter's start for each person and one for each picture, (n,) uint64 each."""
-    start = scramble(np.array([seed % 2**64], dtype=np.uint64) + _GOLDEN)
-    person = scramble(start + (people.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
-    picture = scramble(person + (pictures.astype(np.uint64) + np.uint64(1)) * _PICTURE)
+    start = hash_bits(np.array([seed % 2**64], dtype=np.uint64) + _GOLDEN)
+    person = hash_bits(start + (people.astype(np.uint64) + np.uint64(1)) * _GOLDEN)
+    picture = hash_bits(person + (pictures.astype(np.uint64) + np.uint64(1)) * _PICTURE)
     return person, picture
 
 
@@ -143,9 +150,9 @@ def _draw(
     """Draw the named numbers for every key."""
     drawn = {}
     for k, name in enumerate(bells + evens):
-        bits = scramble(keys + np.uint64((k + 1) * int(_GOLDEN) % 2**64))
+        bits = hash_bits(keys + np.uint64((k + 1) * int(_GOLDEN) % 2**64))
         if k < len(bells):
-            drawn[name] = bell(bits)
+            drawn[name] = normal_deviate(bits)
         else:
             drawn[name] = (bits >> np.uint64(11)) * (1.0 / 9007199254740992.0)
     return drawn
@@ -481,4 +488,4 @@ def describe_pictures(
     }
     for name, values in acted.items():
         metadata[name] = values.astype(np.float32) if values.dtype == np.float64 else values
-    return rows, scramble(picture_keys ^ _PICTURE), metadata
+    return rows, hash_bits(picture_keys ^ _PICTURE), metadata

@@ -3,10 +3,10 @@
 Every function here takes numbers (numba compiles it, see ``_shade_numba.py``) or whole arrays
 (the NumPy twin below). The only branches ask `touched`, whether a layer shows at all, and what
 they skip would change nothing. A picture is described by one row of
-numbers, `p`, whose columns have the names below; ``rendered.py`` draws them.
+numbers, `p`, whose columns have the names below; ``_make.py`` draws them.
 
 Lengths are in head units: the face is about 1.5 wide and 2.1 high, x runs to the right and y down,
-the origin lies between the eyes. Colours are linear light until `develop` makes a picture of them.
+the origin lies between the eyes. Colours are linear light until `tone_map` makes a picture of them.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ _U32, _U48, _LOW16 = np.uint64(32), np.uint64(48), np.uint64(0xFFFF)
 
 
 # --------------------------------------------------------------------------- small tools
-def scramble(z: Any) -> Any:
+def hash_bits(z: Any) -> Any:
     """Mix 64 bits (the finaliser of SplitMix64): a counter in, random bits out."""
     z = (z ^ (z >> _U30)) * _M1
     z = (z ^ (z >> _U27)) * _M2
     return z ^ (z >> _U31)
 
 
-def bell(z: Any) -> Any:
+def normal_deviate(z: Any) -> Any:
     """A number of mean 0 and variance 1 within ±3.46 from 64 random bits (four uniforms)."""
     total = (z & _LOW16) + ((z >> _U16) & _LOW16) + ((z >> _U32) & _LOW16) + (z >> _U48)
     return (total * (1.0 / 65536.0) - 1.99997) * 1.7320508
@@ -644,7 +644,7 @@ def shade(x: Any, y: Any, soft: Any, p: Any, table: Any) -> Any:
     return back_r, back_g, back_b
 
 
-def develop(value: Any, vignette: Any, p: Any) -> Any:
+def tone_map(value: Any, vignette: Any, p: Any) -> Any:
     """Linear light to a picture: vignette, the curve of the film, contrast, brightness."""
     value = np.sqrt(np.maximum(value * vignette, 0.0))
     value = value / (1.0 + 0.16 * value * value)  # highlights roll off instead of clipping
@@ -693,7 +693,7 @@ def render_numpy(
     for p, key, picture in zip(rows, keys, out, strict=True):
         vignette = 1.0 - p[VIGNETTE] * (x * x + y * y) / (2.0 * FRAME * FRAME)
         full = np.stack(
-            [develop(c, vignette, p) for c in shade(x, y, 0.62 * step, p, table)], axis=-1
+            [tone_map(c, vignette, p) for c in shade(x, y, 0.62 * step, p, table)], axis=-1
         )
         sigma = p[BLUR] / step
         if sigma > 0.15:
@@ -701,7 +701,7 @@ def render_numpy(
         if resample.size:
             full = np.einsum("ij,jkc->ikc", resample, full)
             full = np.einsum("ij,kjc->kic", resample, full)
-        grain = p[GRAIN] * bell(scramble(counter + key))
+        grain = p[GRAIN] * normal_deviate(hash_bits(counter + key))
         full = np.clip(full + grain[..., None], 0.0, 1.0)
         if out.ndim == 4:
             picture[:] = full

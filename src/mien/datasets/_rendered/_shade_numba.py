@@ -1,6 +1,6 @@
 """The renderer compiled: the functions of ``_shade.py`` over the pixels of many pictures.
 
-The kernel is serial and lets go of the interpreter's lock; ``rendered.py`` gives each thread its
+The kernel is serial and lets go of the interpreter's lock; ``_make.py`` gives each thread its
 pictures. That needs no threading layer of numba, whose choice decides whether a program may fork
 and whether two threads may render at once.
 """
@@ -22,10 +22,10 @@ from mien.datasets._rendered._shade import (
     FRAME,
     GRAIN,
     VIGNETTE,
-    bell,
-    develop,
-    scramble,
+    hash_bits,
+    normal_deviate,
     shade,
+    tone_map,
 )
 
 _OWN = [f for f in vars(source).values() if isfunction(f) and f.__module__ == source.__name__]
@@ -62,9 +62,9 @@ def _build(checksum: int) -> Any:
                     x = (column + 0.5) * step - FRAME
                     r, g, b = shade(x, y, 0.62 * step, p, table)
                     vignette = 1.0 - p[VIGNETTE] * (x * x + y * y) / (2.0 * FRAME * FRAME)
-                    full[row, column, 0] = develop(r, vignette, p)
-                    full[row, column, 1] = develop(g, vignette, p)
-                    full[row, column, 2] = develop(b, vignette, p)
+                    full[row, column, 0] = tone_map(r, vignette, p)
+                    full[row, column, 1] = tone_map(g, vignette, p)
+                    full[row, column, 2] = tone_map(b, vignette, p)
             sigma = p[BLUR] / step
             if sigma > 0.15:
                 radius = min(int(np.ceil(2.5 * sigma)), size)
@@ -106,7 +106,7 @@ def _build(checksum: int) -> Any:
             for row in range(size):
                 for column in range(size):
                     count = keys[i] + np.uint64(row * size + column)
-                    grain = p[GRAIN] * bell(scramble(count))
+                    grain = p[GRAIN] * normal_deviate(hash_bits(count))
                     r = min(max(full[row, column, 0] + grain, 0.0), 1.0)
                     g = min(max(full[row, column, 1] + grain, 0.0), 1.0)
                     b = min(max(full[row, column, 2] + grain, 0.0), 1.0)
