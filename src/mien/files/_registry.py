@@ -20,7 +20,7 @@ REGISTRY: dict[str, str] = {
     "mien.ConstrainedClustering": "mien.subspace:ConstrainedClustering",
     "mien.DictionaryCompleter": "mien.reconstruction.dictionary:DictionaryCompleter",
     "mien.Eigenfaces": "mien.subspace:Eigenfaces",
-    "mien.ExportedRows": "mien.gallery.exchange:ExportedRows",
+    "mien.ExportedRows": "mien.gallery._export:ExportedRows",
     "mien.FaceHallucinator": "mien.reconstruction:FaceHallucinator",
     "mien.FaceVerifier": "mien.recognition:FaceVerifier",
     "mien.Fastfood": "mien.kernelmaps:Fastfood",

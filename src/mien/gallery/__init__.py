@@ -1,6 +1,5 @@
 """People and their templates in one file: enrol, identify, delete for good."""
 
-from mien.gallery.gallery import Gallery
-from mien.gallery.records import AuditEntry, EnrolResult, Identification, Person, StoredFace
+import lazy_loader as _lazy
 
-__all__ = ["AuditEntry", "EnrolResult", "Gallery", "Identification", "Person", "StoredFace"]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mien.gallery._exact import Shortlist
+from mien.gallery._records import Identification
 from mien.gallery._store import Store
-from mien.gallery.records import Identification
 from mien.verification import OpenSetVerifier
 
 __all__ = ["decide"]

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from mien.errors import GalleryDamagedError, InputError
+from mien.gallery._records import StoredFace
 from mien.gallery._store import Store
 from mien.gallery._writing import Removed, remove_templates
-from mien.gallery.records import StoredFace
 
 __all__ = [
     "add_person",

@@ -14,9 +14,9 @@ import numpy as np
 
 from mien.errors import GalleryDamagedError, GalleryError, GalleryKeyError, InputError
 from mien.gallery._handles import hold, release
+from mien.gallery._row_codec import RowCodec, seal_identity
 from mien.gallery._schema import connect, make_file, translating
 from mien.gallery._sealing import Sealer, make_seal, open_seal
-from mien.gallery._vault import Vault, seal_identity
 
 __all__ = ["PeopleBatch", "Store"]
 
@@ -32,7 +32,7 @@ class PeopleBatch(NamedTuple):
     sums: np.ndarray
 
 
-class Store(Vault):
+class Store(RowCodec):
     """One open gallery file."""
 
     def __init__(

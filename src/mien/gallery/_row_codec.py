@@ -10,7 +10,7 @@ import numpy as np
 from mien.errors import GalleryDamagedError
 from mien.gallery._sealing import Sealer
 
-__all__ = ["Vault", "seal_identity"]
+__all__ = ["RowCodec", "seal_identity"]
 
 
 # Of a row of templates: person, digest, face, stored vector.
@@ -22,7 +22,7 @@ def seal_identity(features: str) -> bytes:
     return b"gallery\x00" + features.encode("utf-8")
 
 
-class Vault:
+class RowCodec:
     """Names, vectors and sources to bytes and back.
 
     Parameters

@@ -10,9 +10,9 @@ import numpy as np
 
 from mien.errors import GalleryFormatError, GalleryKeyError, ModelDamagedError
 from mien.files import load, save
+from mien.gallery._row_codec import RowCodec, seal_identity
 from mien.gallery._sealing import open_seal
 from mien.gallery._store import Store
-from mien.gallery._vault import Vault, seal_identity
 from mien.verification import OpenSetVerifier
 
 __all__ = ["ExportedRows", "GalleryExport", "read_export", "write_export"]
@@ -171,11 +171,11 @@ def read_export(path: Path, key: bytes | str | None) -> GalleryExport:
         raise ModelDamagedError(f"{path}: a name or source is not text") from error
 
 
-def _reader(path: Path, rows: ExportedRows, key: bytes | str | None) -> Vault:
+def _reader(path: Path, rows: ExportedRows, key: bytes | str | None) -> RowCodec:
     sealer = None
     if rows.seal is not None:
         if key is None:
             raise GalleryKeyError(f"{path} is sealed: give its key")
         sealer = open_seal(key, rows.seal, seal_identity(rows.features), str(path))
     dimension = int(rows.verifier.n_features_in_)
-    return Vault(str(path), rows.features, dimension, sealer, rows.seal_names)
+    return RowCodec(str(path), rows.features, dimension, sealer, rows.seal_names)

@@ -14,6 +14,7 @@ from mien.errors import GalleryDamagedError, InputError, ModelFileError
 from mien.files import load_bytes, save_bytes
 from mien.gallery._checks import check_digests, check_name, check_probes, check_vectors, find_faults
 from mien.gallery._decide import decide
+from mien.gallery._export import GalleryExport, read_export, write_export
 from mien.gallery._faces import (
     add_person,
     delete_face,
@@ -24,6 +25,7 @@ from mien.gallery._faces import (
     read_vector,
 )
 from mien.gallery._purge import purge, wipe_file
+from mien.gallery._records import AuditEntry, EnrolResult, Identification, Person, StoredFace
 from mien.gallery._search import Search
 from mien.gallery._store import Store
 from mien.gallery._writing import (
@@ -34,8 +36,6 @@ from mien.gallery._writing import (
     merge_people,
     rename_person,
 )
-from mien.gallery.exchange import GalleryExport, read_export, write_export
-from mien.gallery.records import AuditEntry, EnrolResult, Identification, Person, StoredFace
 from mien.verification import OpenSetVerifier
 
 __all__ = ["Gallery"]
