@@ -1,6 +1,7 @@
 """Is it the same person? Likelihood ratios that carry over to your own domain."""
 
 from mien._core.statistics import GroupStatistics
+from mien.verification._weak_names import WeakNames
 from mien.verification.calibrated import CalibratedVerifier
 from mien.verification.joint_bayesian import JointBayesian
 from mien.verification.open_set import OpenSetVerifier
@@ -14,4 +15,5 @@ __all__ = [
     "OpenSetVerifier",
     "ScoreBlock",
     "TransferJointBayesian",
+    "WeakNames",
 ]

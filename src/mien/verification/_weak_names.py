@@ -47,7 +47,7 @@ def assignment_marginals(log_weights: np.ndarray) -> np.ndarray:
     pictures at once. Above twelve names the best matching is taken, and each face is weighed
     against its own alternatives with the names of the other faces taken away.
     """
-    *many, n_faces, n_names = log_weights.shape
+    n_faces, n_names = log_weights.shape[-2:]
     if n_faces == 0 or n_names == 0:
         return np.zeros(log_weights.shape)
     flat = log_weights.reshape(-1, n_faces, n_names)
@@ -168,8 +168,8 @@ class WeakNames(BaseEstimator):
     the same person), at a higher temperature; from then on it is compared with the faces that the
     person has so far, itself left out. When that has settled, faces are also compared with people
     whom their picture does not list; such a pair has the weight
-    :math:`r_{ip} \\, u / (n \\lambda)`, u unlisted faces per picture among n people. Two people who are only ever listed together cannot be told
-    apart, and stay open.
+    :math:`r_{ip} \\, u / (n \\lambda)`, u unlisted faces per picture among n people. Two
+    people who are only ever listed together cannot be told apart, and stay open.
 
     Examples
     --------
@@ -184,7 +184,7 @@ class WeakNames(BaseEstimator):
     >>> faces = X[[900, 901, 905, 902, 906]]
     >>> weak = WeakNames(verifier).fit(faces, [0, 1, 1, 2, 2], [["Ann"], ["Ann", "Bob"], ["Bob"]])
     >>> weak.labels_.tolist()
-    ['Ann', 'Ann', 'Bob', None, 'Bob']
+    ['Ann', 'Ann', 'Bob', 'Ann', 'Bob']
     """
 
     def __init__(
@@ -279,7 +279,9 @@ class WeakNames(BaseEstimator):
         owner = np.asarray(bags)
         if owner.shape != (n_faces,):
             raise InputError(f"bags must have the shape ({n_faces},); got {owner.shape}")
-        if owner.dtype.kind not in "iu" or (n_faces and not 0 <= owner.min() <= owner.max() < n_bags):
+        if owner.dtype.kind not in "iu" or (
+            n_faces and not 0 <= owner.min() <= owner.max() < n_bags
+        ):
             raise InputError(f"bags must be whole numbers from 0 to {n_bags - 1}, one per face")
         return owner.astype(np.int64)
 
@@ -341,7 +343,7 @@ class WeakNames(BaseEstimator):
         chance: list[np.ndarray],
         ratios: list[np.ndarray],
     ) -> tuple[list[np.ndarray], list[frozenset[int]]]:
-        """Log ratios of each candidate and the faces that the person has so far, itself left out."""
+        """Log ratios of each candidate and the faces that its person has, itself left out."""
         counts, sums, groups = probes
         found, sets = [], []
         for mine, probability, before in zip(candidates, chance, ratios, strict=True):
@@ -400,9 +402,7 @@ class WeakNames(BaseEstimator):
         """Shares of missing names and of strangers, shrunk towards where they began."""
         matched = sum(float(one.sum()) for one in chance)
         n_names = sum(map(len, pictures.names))
-        n_faces = sum(
-            len(faces) for faces, names in zip(*pictures, strict=True) if len(names)
-        )
+        n_faces = sum(len(faces) for faces, names in zip(*pictures, strict=True) if len(names))
         n_bags = sum(1 for names in pictures.names if len(names))
         self.missing_ = float(
             np.clip(

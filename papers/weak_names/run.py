@@ -1,0 +1,90 @@
+"""WeakNames beside three simpler ways, on the same albums."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+
+from mien.verification import WeakNames
+from papers.weak_names.data import Album
+
+__all__ = ["METHODS", "Judgement", "judge"]
+
+
+class Judgement(NamedTuple):
+    """Shares: of faces of named people right and left open, of all faces with a wrong name."""
+
+    right: float
+    open: float
+    wrong: float
+
+
+def judge(labels: np.ndarray, album: Album) -> Judgement:
+    """How the labels of the faces compare with the truth."""
+    named = np.asarray([name is not None for name in album.truth])
+    given = np.asarray([label is not None for label in labels])
+    same = np.asarray([a == b for a, b in zip(labels, album.truth, strict=True)])
+    return Judgement(
+        float(same[named].mean()), float((~given)[named].mean()), float((given & ~same).mean())
+    )
+
+
+def _alone(album: Album) -> np.ndarray:
+    """(a) Pictures with one face and one name."""
+    sizes = np.bincount(album.bags, minlength=len(album.names))
+    labels = np.full(len(album.bags), None, dtype=object)
+    for face, b in enumerate(album.bags.tolist()):
+        if sizes[b] == 1 and len(album.names[b]) == 1:
+            labels[face] = next(iter(album.names[b]))
+    return labels
+
+
+def _nearest(album: Album, verifier: Any, prior: float = 0.05) -> np.ndarray:
+    """(b) After (a), every other face gets the name of its nearest person, if that is likely."""
+    labels = _alone(album)
+    known = sorted({name for name in labels if name is not None})
+    sets = [album.faces[labels == name] for name in known]
+    scores = verifier.score_sets([face[None] for face in album.faces], sets)
+    chance = 1 / (1 + np.exp(-np.clip(scores, -50, 50)) * (1 - prior) / prior)
+    for face in np.flatnonzero([label is None for label in labels]):
+        best = int(np.argmax(chance[face]))
+        if chance[face, best] >= 0.95:
+            labels[face] = known[best]
+    return labels
+
+
+def _classifier(album: Album, verifier: Any) -> np.ndarray:
+    """(c) A classifier trained on every face with every name of its picture."""
+    rows, targets = [], []
+    for face, b in enumerate(album.bags.tolist()):
+        for name in sorted(album.names[b]):
+            rows.append(face)
+            targets.append(name)
+    model = LogisticRegression(C=10.0, max_iter=300).fit(album.faces[rows], targets)
+    chance = model.predict_proba(album.faces)
+    column = {name: k for k, name in enumerate(model.classes_)}
+    labels = np.full(len(album.bags), None, dtype=object)
+    for b, listed in enumerate(album.names):
+        taken: set[int] = set()
+        for name in sorted(listed):
+            mine = [face for face in np.flatnonzero(album.bags == b).tolist() if face not in taken]
+            if mine:
+                best = max(mine, key=lambda face: chance[face, column[name]])
+                labels[best] = name
+                taken.add(best)
+    return labels
+
+
+def _weak_names(album: Album, verifier: Any) -> np.ndarray:
+    return WeakNames(verifier).fit_predict(album.faces, album.bags, album.names)
+
+
+METHODS: dict[str, Callable[[Album, Any], np.ndarray]] = {
+    "WeakNames": _weak_names,
+    "(a) one face and one name": lambda album, verifier: _alone(album),
+    "(b) nearest after (a)": _nearest,
+    "(c) classifier on all candidates": _classifier,
+}
