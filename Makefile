@@ -7,13 +7,29 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14 p
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: demo test check format bench docs clean
+.PHONY: demo test test-everywhere test-oldest wheel mutants check format bench docs clean
 
 demo: $(VENV)/.demo-installed
 	$(BIN)/mien demo --out demo-report
 
 test: $(VENV)/.dev-installed
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+# The tests on other machines' terms (docs/testing.md); VARIANTS="nehalem bounds" runs some of them.
+test-everywhere: $(VENV)/.dev-installed
+	$(BIN)/python -m tools.everywhere $(VARIANTS)
+
+# The lowest versions that pyproject.toml allows.
+test-oldest: $(VENV)/.dev-installed
+	$(BIN)/python -m tools.oldest
+
+# Build the wheel, read what is in it, and use it where the repository is not.
+wheel: $(VENV)/.dev-installed
+	$(BIN)/python -m tools.wheel
+
+# Break the code in known places: the right tests must turn red.
+mutants: $(VENV)/.dev-installed
+	$(BIN)/python -m tools.mutants
 
 check: $(VENV)/.dev-installed
 	$(BIN)/ruff format --check .

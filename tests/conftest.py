@@ -1,6 +1,7 @@
 """Fixtures for all tests; settings that must stand before NumPy is imported."""
 
 import os
+import random
 from pathlib import Path
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -23,6 +24,26 @@ for _name in (
     os.environ.pop(_name, None)
 
 import pytest  # noqa: E402
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in a random order")
+
+
+def pytest_report_header(config: pytest.Config) -> str | None:
+    seed = config.getoption("--shuffle")
+    return None if seed is None else f"random order: --shuffle {seed}"
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Shuffle the files, and the tests inside each: fixtures of a file are still made once."""
+    seed = config.getoption("--shuffle")
+    if seed is not None:
+        order = random.Random(seed)
+        places = {str(item.path): order.random() for item in items}
+        keys = {item: (places[str(item.path)], order.random()) for item in items}
+        items.sort(key=keys.__getitem__)
+
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -1,0 +1,1 @@
+"""Jobs around the package: tests on other machines' terms, the wheel, mutants."""

@@ -1,0 +1,240 @@
+"""Run the tests on other machines' terms: kernels, threads, Pythons, widths, orders.
+
+``make test`` shows that the tests pass here. A user has another processor, another Python, no
+extra or no numba, a narrow terminal, a long home folder or another clock. Each variant below
+changes several of these at once, so that all are covered in a few runs; variants that are about
+numbers alone run only the packages that compute.
+
+    python -m tools.everywhere              # all variants
+    python -m tools.everywhere nehalem      # those whose name contains a word
+    python -m tools.everywhere --list
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tools.environments import ROOT, InstallError, find_python, make_environment, run
+
+# Packages whose results go through BLAS, LAPACK or compiled kernels.
+NUMBERS = (
+    "core", "verification", "committee", "subspace", "kernelmaps", "sparse", "multiview",
+    "completion", "evaluation", "features", "datasets/test_rendered.py", "test_estimators.py",
+)  # fmt: skip
+KERNELS = ("sparse", "kernelmaps", "evaluation/test_streaming.py", "datasets/test_rendered.py")
+PROBE = """
+import numpy, scipy.linalg, threadpoolctl
+from numpy._core._multiarray_umath import __cpu_dispatch__ as built, __cpu_features__ as here
+a = numpy.random.default_rng(0).normal(size=(300, 300))
+scipy.linalg.eigh(a @ a.T)
+names = {x.get("architecture") for x in threadpoolctl.threadpool_info() if x["user_api"] == "blas"}
+print("/".join(sorted(map(str, names))), *[name for name in built if here[name]])
+"""
+
+
+class Unavailable(Exception):
+    """The variant cannot be had on this machine; the message says why."""
+
+
+@dataclass
+class Variant:
+    """One run: which Python, which tests, under which environment variables."""
+
+    name: str
+    what: str
+    python: Callable[[], str | Path] = lambda: sys.executable
+    tests: tuple[str, ...] = ()
+    settings: Callable[[], dict[str, str]] = dict
+    arguments: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Outcome:
+    name: str
+    what: str
+    seconds: float = 0.0
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    reason: str = ""
+    log: str = ""
+
+
+def _probe(**settings: str) -> list[str]:
+    """The kernel that BLAS took and the instruction sets of NumPy's loops; empty if it crashed."""
+    done = run([sys.executable, "-c", PROBE], env=os.environ | settings)
+    return done.stdout.split() if done.returncode == 0 else []
+
+
+def _kernel(name: str) -> dict[str, str]:
+    """Settings for another BLAS kernel; Unavailable where the processor or the library has none."""
+    usual, *loops = _probe()
+    found = _probe(OPENBLAS_CORETYPE=name)
+    if not found:
+        raise Unavailable(f"this processor cannot run the kernel {name}")
+    if found[0] == usual:
+        raise Unavailable(f"OPENBLAS_CORETYPE={name} gives {usual}, as usual")
+    settings = {"OPENBLAS_CORETYPE": name}
+    if name == "Prescott" and loops:
+        settings["NPY_DISABLE_CPU_FEATURES"] = " ".join(loops)
+    return settings
+
+
+def _other_python(version: str, extras: str, *, newest: bool) -> Path:
+    python = find_python(version)
+    if python is None:
+        raise Unavailable(f"no Python {version} on the PATH, in pyenv or in uv")
+    return _environment(f"python{version}", python, extras, newest=newest)
+
+
+def _environment(name: str, python: str, extras: str, *, newest: bool = False) -> Path:
+    packages = ["--editable", f".{extras}", "pytest", "pytest-xdist", "psutil"]
+    constraints = None if newest else ROOT / "constraints.txt"
+    try:
+        return make_environment(name, python, packages, constraints=constraints)
+    except InstallError as error:
+        raise Unavailable(f"packages cannot be installed: {str(error).strip()[-300:]}") from None
+
+
+def _without_extras() -> Path:
+    python = find_python("3.12") or sys.executable
+    return _environment("no-extras", python, "")
+
+
+def _long_folder() -> str:
+    folder = Path(tempfile.gettempdir(), *["a folder with a rather long name"] * 4)
+    folder.mkdir(parents=True, exist_ok=True)
+    return str(folder)
+
+
+def make_variants(seed: int) -> list[Variant]:
+    """All variants, the cheap ones first."""
+    return [
+        Variant(
+            "bounds", "compiled kernels with bounds checks", tests=KERNELS,
+            settings=lambda: {"NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": tempfile.mkdtemp()},
+        ),
+        Variant(
+            "interpreted", "the same kernels as plain Python (NUMBA_DISABLE_JIT)",
+            tests=("datasets/test_rendered.py", "evaluation/test_streaming.py", "kernelmaps"),
+            settings=lambda: {"NUMBA_DISABLE_JIT": "1"},
+        ),
+        Variant(
+            "prescott", "BLAS kernel of 2004, NumPy without AVX, one thread", tests=NUMBERS,
+            settings=lambda: _kernel("Prescott") | {"OPENBLAS_NUM_THREADS": "1"},
+        ),
+        Variant(
+            "haswell", "BLAS kernel with FMA, two threads", tests=NUMBERS,
+            settings=lambda: _kernel("Haswell") | {"OPENBLAS_NUM_THREADS": "2"},
+        ),
+        Variant(
+            "two-threads", "two threads of BLAS, 200 columns", tests=NUMBERS,
+            settings=lambda: {"OPENBLAS_NUM_THREADS": "2", "COLUMNS": "200"},
+        ),
+        Variant(
+            "no-extras", "no numba and no other extra (Python 3.12 where found)",
+            python=_without_extras, settings=lambda: {"COLUMNS": "200"},
+        ),
+        Variant(
+            "python3.13", "the newest versions of everything",
+            python=lambda: _other_python("3.13", "[all]", newest=True),
+        ),
+        Variant(
+            "nehalem",
+            "BLAS kernel of 2008, 40 columns, a long TMPDIR, LC_ALL=C, another TZ, no ../shared, "
+            f"order {seed}",
+            settings=lambda: _kernel("Nehalem") | {
+                "COLUMNS": "40", "TMPDIR": _long_folder(), "LC_ALL": "C", "TZ": "XXX-12:45",
+                "MIEN_DATA": os.path.join(tempfile.gettempdir(), "nothing-is-here"),
+            },
+            arguments=["--shuffle", str(seed)],
+        ),
+    ]  # fmt: skip
+
+
+def run_variant(variant: Variant) -> Outcome:
+    """Run pytest and count."""
+    outcome = Outcome(variant.name, variant.what)
+    start = time.monotonic()
+    try:
+        settings, python = variant.settings(), variant.python()
+    except Unavailable as error:
+        outcome.reason = str(error)
+        return outcome
+    inside = {**os.environ, **settings}
+    workers = "1" if settings.get("OPENBLAS_NUM_THREADS") == "2" else "auto"
+    paths = [f"tests/{name}" for name in variant.tests if (ROOT / "tests" / name).exists()]
+    with tempfile.TemporaryDirectory() as folder:
+        report = Path(folder, "report.xml")
+        command = [
+            str(python), "-m", "pytest", "-q", "-n", workers, "--dist", "worksteal", "--tb=short",
+            f"--junitxml={report}", "-p", "no:cacheprovider", *variant.arguments, *paths,
+        ]  # fmt: skip
+        done = run(command, cwd=ROOT, env=inside)
+        outcome.log = done.stdout
+        outcome.seconds = time.monotonic() - start
+        if report.is_file():
+            counts = ET.parse(report).getroot()[0].attrib
+            outcome.failed = int(counts["failures"]) + int(counts["errors"])
+            outcome.skipped = int(counts["skipped"])
+            outcome.passed = int(counts["tests"]) - outcome.failed - outcome.skipped
+        if done.returncode != 0 and outcome.failed == 0:
+            outcome.failed, outcome.reason = 1, f"pytest ended with {done.returncode}"
+    return outcome
+
+
+def show(outcomes: list[Outcome]) -> None:
+    """Print the table and the closing line."""
+    width = max(len(outcome.name) for outcome in outcomes)
+    print(f"\n{'variant':{width}}  passed  failed  skipped  seconds  what is different")
+    for o in outcomes:
+        if not o.log:
+            print(f"{o.name:{width}}  not run: {o.reason}")
+            continue
+        counts = f"{o.passed:6d}  {o.failed:6d}  {o.skipped:7d}  {o.seconds:7.0f}"
+        print(f"{o.name:{width}}  {counts}  {o.what}{f' ({o.reason})' if o.reason else ''}")
+    ran = [o for o in outcomes if o.log]
+    total = {k: sum(getattr(o, k) for o in ran) for k in ("passed", "failed", "skipped", "seconds")}
+    words = [f"{total['failed']} failed"] if total["failed"] else []
+    words += [f"{total['passed']} passed", f"{total['skipped']} skipped"]
+    words += [f"{len(ran)} variants", f"{len(outcomes) - len(ran)} not run"]
+    print(f"==== {', '.join(words)} in {total['seconds']:.0f}s ====")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("only", nargs="*", help="run the variants whose name contains one of these")
+    parser.add_argument("--seed", type=int, default=None, help="of the random order")
+    parser.add_argument("--list", action="store_true", help="print the variants and end")
+    options = parser.parse_args()
+    seed = random.randrange(10**6) if options.seed is None else options.seed
+    variants = [
+        v for v in make_variants(seed)
+        if not options.only or any(word in v.name for word in options.only)
+    ]  # fmt: skip
+    if options.list:
+        for variant in variants:
+            print(f"{variant.name:12} {variant.what}")
+        return 0
+    print(f"random order: --seed {seed}")
+    outcomes = []
+    for variant in variants:
+        print(f"{variant.name} ({variant.what}) ...", flush=True)
+        outcomes.append(run_variant(variant))
+        if outcomes[-1].failed:
+            print(outcomes[-1].log[-20_000:], flush=True)
+    show(outcomes)
+    return 1 if any(outcome.failed for outcome in outcomes) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
