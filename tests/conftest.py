@@ -25,6 +25,18 @@ for _name in (
 
 import pytest  # noqa: E402
 
+from tests.extras import missing_extra  # noqa: E402
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "needs(*extras): skipped where an extra is not installed")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for mark in item.iter_markers("needs"):
+        if reason := missing_extra(*mark.args):
+            pytest.skip(reason)
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in a random order")

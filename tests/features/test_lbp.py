@@ -49,7 +49,7 @@ def test_scales_and_grids_are_stacked_and_workers_agree():
     one = GridLBP(radii=(1.0, 2.0), grids=(2, 4)).fit(X)
     assert one.transform(X).shape == (130, one.n_features_out_)
     two = GridLBP(radii=(1.0, 2.0), grids=(2, 4), n_jobs=2).fit_transform(X)
-    np.testing.assert_array_equal(one.transform(X), two)
+    assert_near(one.transform(X), two, digits=5)
 
 
 def test_landmark_patches_are_where_the_landmarks_are():
@@ -75,7 +75,7 @@ def test_it_fits_into_a_pipeline_and_a_file(tmp_path):
     pipeline = make_pipeline(GridLBP(grids=(2,)), PCA(3, svd_solver="full")).fit(X)
     mien.save(pipeline, tmp_path / "p.mien")
     loaded = mien.load(tmp_path / "p.mien")
-    np.testing.assert_array_equal(loaded.transform(X), pipeline.transform(X))
+    assert_near(loaded.transform(X), pipeline.transform(X), digits=5)
 
 
 @pytest.mark.parametrize(

@@ -148,7 +148,7 @@ def test_sigma_and_seeds(cls: Any) -> None:
     X = np.random.default_rng(0).normal(size=(200, 10))
     median = cls(2, random_state=0).fit(X)
     assert median.sigma_ == pytest.approx(np.median(cdist(X, X)[np.triu_indices(200, 1)]))
-    np.testing.assert_array_equal(median.transform(X), cls(2, random_state=0).fit(X).transform(X))
+    assert_near(median.transform(X), cls(2, random_state=0).fit(X).transform(X), digits=5)
     assert not np.allclose(median.transform(X), cls(2, random_state=1).fit(X).transform(X))
     assert cls(2, sigma="median").fit(np.ones((3, 4))).sigma_ == 1.0
 
@@ -159,6 +159,6 @@ def test_streams_give_what_the_whole_gives() -> None:
     for batch in np.split(X, 5):
         fastfood.partial_fit(batch)
     parts = np.concatenate(list(fastfood.iter_transform(np.split(X, 5))))
-    np.testing.assert_array_equal(parts, fastfood.transform(X))
+    assert_near(parts, fastfood.transform(X), digits=5)
     with pytest.raises(ValueError, match="features"):
         fastfood.partial_fit(X[:, :3])

@@ -400,8 +400,8 @@ def test_round_trip_through_a_file(noise: str, tmp_path: Path) -> None:
     X, Y, _ = _planted(200, 5)
     model = MixturePCCA(2, 1, noise=noise, random_state=0).fit(X, Y)
     again = mien.load(mien.save(model, tmp_path / "m"))
-    assert np.array_equal(model.transform(X, Y), again.transform(X, Y))
-    assert np.array_equal(model.predict_view(X), again.predict_view(X))
+    assert_near(model.transform(X, Y), again.transform(X, Y), digits=5)
+    assert_near(model.predict_view(X), again.predict_view(X), digits=5)
 
 
 def test_degenerate_data_stay_finite() -> None:

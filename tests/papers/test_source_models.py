@@ -13,6 +13,7 @@ from mien.errors import DataError
 from mien.faces import Face
 from papers.source_models import data as shifts
 from papers.source_models.run import _calibrate, _measure
+from tests.near import assert_near
 
 FACE = Face([20, 10, 48, 60], [[34, 32], [54, 32], [44, 44], [36, 56], [52, 56]], 0.9)
 
@@ -57,7 +58,7 @@ def test_embeddings_are_kept_and_an_interrupted_run_goes_on(
     np.savez(place, **half)
     again = shifts.embed_shift("grey", tmp_path / "cache")
     assert np.all(again.vectors[:2] == 7)  # not computed again
-    np.testing.assert_array_equal(again.vectors[2:], first.vectors[2:])
+    assert_near(again.vectors[2:], first.vectors[2:], digits=5)
     place.write_bytes(b"torn")
     with pytest.raises(DataError, match="delete it"):
         shifts.embed_shift("grey", tmp_path / "cache")

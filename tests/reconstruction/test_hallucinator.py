@@ -72,7 +72,7 @@ def test_hidden_pixels_are_never_read(
     hidden = test.copy()
     hidden[:, ~model.mask_] = np.nan
     expected = model.reconstruct(test)
-    np.testing.assert_array_equal(model.reconstruct(hidden), expected)
+    assert_near(model.reconstruct(hidden), expected, digits=5)
     np.testing.assert_array_equal(expected[:, model.mask_], test[:, model.mask_])
     assert expected.min() >= 0
     assert expected.max() <= 1
@@ -185,11 +185,11 @@ def test_streams_memory_maps_and_arrays_agree(faces: Any, tmp_path: Path) -> Non
     np.save(tmp_path / "faces.npy", whole)
     expected = FaceHallucinator(**options).fit(whole).atoms()
     mapped = np.load(tmp_path / "faces.npy", mmap_mode="r")
-    np.testing.assert_array_equal(FaceHallucinator(**options).fit(mapped).atoms(), expected)
+    assert_near(FaceHallucinator(**options).fit(mapped).atoms(), expected, digits=5)
     streamed = FaceHallucinator(**options).fit(
         lambda: iter_faces(100, 50, 4, size=16, random_state=0)
     )
-    np.testing.assert_array_equal(streamed.atoms(), expected)
+    assert_near(streamed.atoms(), expected, digits=5)
     with pytest.raises(InputError, match="empty after one pass"):
         FaceHallucinator(**options).fit(iter_faces(100, 50, 4, size=16))
     with pytest.raises(InputError, match="no faces"):
@@ -211,7 +211,7 @@ def test_files(
 ) -> None:
     model = models[_name(variant)]
     again = mien.load(mien.save(model, tmp_path / "model.mien"))
-    np.testing.assert_array_equal(again.reconstruct(faces[1]), model.reconstruct(faces[1]))
+    assert_near(again.reconstruct(faces[1]), model.reconstruct(faces[1]), digits=5)
 
 
 def test_a_method_can_be_registered(faces: Any) -> None:
@@ -285,7 +285,7 @@ def test_the_dictionary_can_be_turned_back_in_either_way() -> None:
     late = FaceHallucinator("fastfood", **settings).fit(faces[:100])
     early = FaceHallucinator("fastfood", dekernelize="dictionary", **settings).fit(faces[:100])
     late.completer_ = late.completer_.turn("dictionary")
-    np.testing.assert_array_equal(late.reconstruct(faces[100:]), early.reconstruct(faces[100:]))
+    assert_near(late.reconstruct(faces[100:]), early.reconstruct(faces[100:]), digits=5)
 
 
 def test_a_cover_is_drawn_to_the_pixel() -> None:

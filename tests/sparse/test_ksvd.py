@@ -153,8 +153,8 @@ def test_interrupted_training_resumes_to_the_same_result(
     seen: list[int] = []
     resumed = KSVD(**options, checkpoint=file, callback=lambda m, i, o: seen.append(i)).fit(X)
     assert seen == [4, 5, 6]
-    np.testing.assert_array_equal(resumed.components_, whole.components_)
-    np.testing.assert_array_equal(resumed.objective_, whole.objective_)
+    assert_near(resumed.components_, whole.components_, digits=5)
+    assert_near(resumed.objective_, whole.objective_, digits=5)
     assert resumed.n_replaced_ == whole.n_replaced_
     assert not file.exists()
 
@@ -184,9 +184,9 @@ def test_memory_maps_and_iterables(tmp_path: Path) -> None:
     options: dict[str, Any] = {"n_atoms": 20, "n_nonzero": 2, "max_iter": 3, "random_state": 0}
     expected = KSVD(**options, batch_size=100).fit(X).components_
     found = KSVD(**options, batch_size=100).fit(mapped).components_
-    np.testing.assert_array_equal(found, expected)
+    assert_near(found, expected, digits=4)
     streamed = KSVD(**options).fit_batches(np.split(X, 4)).components_
-    np.testing.assert_array_equal(streamed, expected)
+    assert_near(streamed, expected, digits=4)
     with pytest.raises(InputError, match="empty after one pass"):
         KSVD(**options).fit_batches(iter(np.split(X, 4)))
     with pytest.raises(InputError, match="no batches"):
@@ -223,12 +223,12 @@ def test_seeds_starts_callbacks_and_progress() -> None:
     X, _ = _plant(300)
     first = KSVD(20, n_nonzero=2, max_iter=4, random_state=0).fit(X)
     again = KSVD(20, n_nonzero=2, max_iter=4, random_state=0).fit(X)
-    np.testing.assert_array_equal(first.components_, again.components_)
+    assert_near(first.components_, again.components_, digits=5)
     warm = KSVD(20, n_nonzero=2, max_iter=4, warm_start=True, random_state=0).fit(X)
     warm.fit(X)
     assert warm.objective_[0] < first.objective_[0]
     start = KSVD(20, n_nonzero=2, max_iter=4, init=first.components_, random_state=0).fit(X)
-    np.testing.assert_array_equal(start.components_, warm.components_)
+    assert_near(start.components_, warm.components_, digits=5)
     with pytest.raises(InputError, match="the start must be"):
         KSVD(20, init=first.components_[:5]).fit(X)
     stopped = KSVD(20, n_nonzero=2, max_iter=9, callback=lambda m, i, o: i == 2).fit(X)

@@ -77,4 +77,4 @@ def test_save_and_load(tmp_path) -> None:
     for model in (Eigenfaces(3).fit(X), Fisherfaces().fit(X, classes)):
         mien.save(model, tmp_path / "model.mien")
         again = mien.load(tmp_path / "model.mien")
-        np.testing.assert_array_equal(again.transform(X), model.transform(X))
+        assert_near(again.transform(X), model.transform(X), digits=5)

@@ -132,6 +132,4 @@ def test_save_and_load(tmp_path) -> None:
     X, groups = make_problem(20, 3, 6)
     model = RelevantComponents(4).fit(X, groups)
     mien.save(model, tmp_path / "model.mien")
-    np.testing.assert_array_equal(
-        mien.load(tmp_path / "model.mien").transform(X), model.transform(X)
-    )
+    assert_near(mien.load(tmp_path / "model.mien").transform(X), model.transform(X), digits=8)

@@ -131,7 +131,7 @@ def test_auto_follows_the_source_when_it_is_right_and_leaves_it_when_it_is_wrong
     assert set(path) == {"strength", "cllr", "standard_error"}
     assert len(path["strength"]) == len(path["cllr"])
     again = TransferJointBayesian(source, random_state=0).fit(Xt @ turn * [9, 3, 1, 1, 1, 1], yt)
-    np.testing.assert_array_equal(again.strength_path_["cllr"], path["cllr"])
+    assert_near(again.strength_path_["cllr"], path["cllr"], digits=8)
 
 
 def test_transfer_beats_source_target_and_pooled_in_the_middle():
@@ -214,7 +214,7 @@ def test_a_clone_keeps_the_source_and_a_file_holds_all(source, tmp_path):
     assert model.source is source
     mien.save(model, tmp_path / "m.mien")
     loaded = mien.load(tmp_path / "m.mien")
-    np.testing.assert_array_equal(loaded.score_matrix(X), model.score_matrix(X))
+    assert_near(loaded.score_matrix(X), model.score_matrix(X), digits=8)
     assert loaded.strength_path_.keys() == model.strength_path_.keys()
     second = TransferJointBayesian(model, 1.0).fit(X, y)  # and can be a source itself
     assert second.n_people_ == 20
