@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from mien.datasets import fold_people, make_groups, make_pairs, split_people, split_pictures
+from mien.datasets import make_groups, make_pairs, split_people, split_pictures
 from mien.errors import InputError, NotEnoughDataError
 
 LABELS = {
@@ -42,22 +42,6 @@ def test_test_size_counts_people() -> None:
             split_people(people, bad)
     with pytest.raises(NotEnoughDataError, match="held out of 1"):
         split_people(["only"] * 4, 0.5)
-
-
-def test_folds_test_everybody_once() -> None:
-    people = LABELS["strings"]
-    folds = list(fold_people(people, 3, random_state=1))
-    tested = np.concatenate([test for _, test in folds])
-    np.testing.assert_array_equal(np.sort(tested), np.arange(len(people)))
-    sizes = [len(set(people[test])) for _, test in folds]
-    assert max(sizes) - min(sizes) <= 1
-    for train, test in folds:
-        assert set(people[train]).isdisjoint(people[test])
-        assert len(train) + len(test) == len(people)
-    with pytest.raises(NotEnoughDataError, match="4 people cannot be divided into 5 folds"):
-        fold_people(people, 5)
-    with pytest.raises(InputError, match="n_folds must be"):
-        fold_people(people, 1)
 
 
 def test_pictures_are_split_within_each_person() -> None:

@@ -1,11 +1,25 @@
-"""Weighted logistic regression on a few scores, with weights that may not be negative."""
+"""Log-likelihood ratios: what they cost, and logistic regression that makes them of scores."""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.special import expit
 
-__all__ = ["balance_classes", "fit_logistic", "newton_logistic"]
+__all__ = ["balance_classes", "cllr", "fit_logistic", "newton_logistic", "ratio_costs"]
+
+
+def ratio_costs(ratios: np.ndarray, same: np.ndarray | bool) -> np.ndarray:
+    """Cost in bits of each natural-log likelihood ratio, log2(1 + e^∓ratio); shaped as the ratios.
+
+    A ratio of zero, which says nothing, costs one bit. ``same`` is True where both are one person.
+    """
+    return np.asarray(np.logaddexp(0, np.where(same, -ratios, ratios)) / np.log(2))
+
+
+def cllr(ratios: np.ndarray, same: np.ndarray) -> float:
+    """Cllr: the mean cost of genuine pairs and that of impostor pairs, in equal parts."""
+    costs = ratio_costs(ratios, same)
+    return float((costs[same].mean() + costs[~same].mean()) / 2)
 
 
 def balance_classes(same: np.ndarray) -> np.ndarray:

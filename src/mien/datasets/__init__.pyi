@@ -16,7 +16,7 @@ from ._rendered import (
     iter_faces,
     make_faces,
 )
-from ._splits import fold_people, make_groups, make_pairs, split_people, split_pictures
+from ._splits import make_groups, make_pairs, split_people, split_pictures
 from ._yale import load_yale
 
 __all__ = [
@@ -34,7 +34,6 @@ __all__ = [
     "PairList",
     "crop_rendered",
     "data_home",
-    "fold_people",
     "iter_faces",
     "list_sets",
     "load_faces",

@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from mien._core.validation import NO_GROUP, check_choice, check_labels
 from mien.errors import InputError, NotEnoughDataError
 
-__all__ = ["fold_people", "make_groups", "make_pairs", "split_people", "split_pictures"]
+__all__ = ["make_groups", "make_pairs", "split_people", "split_pictures"]
 
 
 def _index_people(people: Any) -> tuple[np.ndarray, list[np.ndarray]]:
@@ -79,41 +79,6 @@ def split_people(
     test = np.sort(np.concatenate([rows[k] for k in chosen[:n_test]]))
     train = np.sort(np.concatenate([rows[k] for k in chosen[n_test:]]))
     return train, test
-
-
-def fold_people(
-    people: Any, n_folds: int = 10, random_state: Any = None
-) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Cross-validate by person: each person is tested in exactly one fold.
-
-    Parameters
-    ----------
-    people : (n,)
-        Who is on each picture; any labels.
-    n_folds : int
-        At least 2, at most the number of people.
-    random_state : int, RandomState or None
-        Seed of the draw.
-
-    Yields
-    ------
-    train, test : index arrays
-        Ascending. The folds' numbers of people differ by at most one.
-    """
-    n_folds = _check_count("n_folds", n_folds, 2)
-    names, rows = _index_people(people)
-    if n_folds > len(names):
-        raise NotEnoughDataError(f"{len(names)} people cannot be divided into {n_folds} folds")
-    fold = np.empty(len(names), dtype=np.int64)
-    fold[check_random_state(random_state).permutation(len(names))] = np.arange(len(names)) % n_folds
-    picture_fold = np.empty(sum(map(len, rows)), dtype=np.int64)
-    for k, mine in zip(fold, rows, strict=True):
-        picture_fold[mine] = k
-    # Not a generator function: the checks above are made at the call, not at the first fold.
-    return (
-        (np.flatnonzero(picture_fold != k), np.flatnonzero(picture_fold == k))
-        for k in range(n_folds)
-    )
 
 
 def split_pictures(

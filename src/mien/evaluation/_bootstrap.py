@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from mien._core.logistic import ratio_costs
 from mien._core.progress import report
 from mien._core.validation import check_labels
 from mien.errors import InputError
-from mien.evaluation._calibration import cllr_costs, pooled_cllr
+from mien.evaluation._calibration import pooled_cllr
 from mien.evaluation._curves import check_far, check_two_classes, crossing
 from mien.evaluation._intervals import RandomState, draw_people
 
@@ -108,7 +109,7 @@ def bootstrap_verification(
     distinct, index = np.unique(-np.concatenate([genuine, impostor]), return_inverse=True)
     g_index, i_index = index[: genuine.size], index[genuine.size :]
     g_order, i_order = np.argsort(g_index, kind="stable"), np.argsort(i_index, kind="stable")
-    costs = cllr_costs(genuine, impostor)
+    costs = (ratio_costs(genuine, True), ratio_costs(impostor, False))
     result = {name: np.full(n_bootstrap, np.nan) for name in ("eer", "auc", "min_cllr", "cllr")}
     result["vr"] = np.full((n_bootstrap, rates.size), np.nan)
     step = max(1, _CHUNK // (distinct.size + impostor.size))

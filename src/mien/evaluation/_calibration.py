@@ -13,16 +13,11 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from mien._core.logistic import newton_logistic
+from mien._core.logistic import newton_logistic, ratio_costs
 from mien.errors import InputError
 from mien.evaluation._curves import check_two_classes, count_accepted
 
 __all__ = ["LogisticCalibration", "cllr", "min_cllr"]
-
-
-def cllr_costs(genuine: np.ndarray, impostor: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Cost in bits of every log-likelihood ratio: log2(1 + e^∓score)."""
-    return np.logaddexp(0, -genuine) / np.log(2), np.logaddexp(0, impostor) / np.log(2)
 
 
 def cllr(genuine: Any, impostor: Any) -> float:
@@ -52,8 +47,7 @@ def cllr(genuine: Any, impostor: Any) -> float:
     1.0
     """
     genuine, impostor = check_two_classes(genuine, impostor)
-    cost_genuine, cost_impostor = cllr_costs(genuine, impostor)
-    return float((cost_genuine.mean() + cost_impostor.mean()) / 2)
+    return float((ratio_costs(genuine, True).mean() + ratio_costs(impostor, False).mean()) / 2)
 
 
 def pooled_cllr(

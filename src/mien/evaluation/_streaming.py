@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mien._core.jit import load_kernels
+from mien._core.logistic import ratio_costs
 from mien._core.progress import report
 from mien._core.validation import check_labels
 from mien.errors import InputError
@@ -456,9 +457,9 @@ def _binned_cllr(
 ) -> dict[str, Any]:
     """Cllr of counts at the middles of bins (n,), with the bounds that the width leaves."""
     value = 0.0
-    for counts, ratios, failed in ((g, -middles, failures[0]), (i, middles, failures[1])):
+    for counts, same, failed in ((g, True, failures[0]), (i, False, failures[1])):
         used = counts > 0
-        bits = counts[used] @ np.logaddexp(0, ratios[used]) / np.log(2)
+        bits = counts[used] @ ratio_costs(middles[used], same)
         value += (bits + failed) / (counts.sum() + failed) / 2
     slack = width / (2 * np.log(2))
     return {

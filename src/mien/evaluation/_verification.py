@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
+from mien._core.logistic import ratio_costs
 from mien.errors import InputError
 from mien.evaluation._bootstrap import bootstrap_verification, check_people
-from mien.evaluation._calibration import cllr_costs, pooled_cllr
+from mien.evaluation._calibration import pooled_cllr
 from mien.evaluation._curves import (
     allowed_errors,
     check_far,
@@ -129,7 +130,8 @@ def _cllr_with_interval(
 ) -> dict[str, float | None]:
     """Cllr and its normal interval for independent scores; a failure costs one bit."""
     value, variance = 0.0, 0.0
-    for cost, failed in zip(cllr_costs(genuine, impostor), failures, strict=True):
+    costs = (ratio_costs(genuine, True), ratio_costs(impostor, False))
+    for cost, failed in zip(costs, failures, strict=True):
         n = cost.size + failed
         mean = (cost.sum() + failed) / n
         value += mean / 2

@@ -14,6 +14,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mien._core.progress import track
+from mien._core.sampling import cap_rows
 from mien.errors import InputError
 
 __all__ = [
@@ -293,9 +294,7 @@ class PairedDescriptors(TransformerMixin, BaseEstimator):
         if self.n_components is None:
             return
         rng = check_random_state(self.random_state)
-        rows = np.arange(len(described[0]))
-        if len(rows) > self.max_descriptors:
-            rows = np.sort(rng.choice(len(rows), self.max_descriptors, replace=False))
+        rows = cap_rows(np.arange(len(described[0])), self.max_descriptors, rng)
         for name, part in zip(("first", "second"), described[:2], strict=True):
             most = min(len(rows), part.shape[1])
             if self.n_components > most:

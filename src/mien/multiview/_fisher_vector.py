@@ -12,6 +12,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import POSITIVE_FRACTION, POSITIVE_INTEGER
+from mien._core.sampling import cap_rows
 from mien.errors import InputError
 from mien.multiview._bags import check_bags, encode_bags
 from mien.multiview._mixture import exp_safely
@@ -173,9 +174,7 @@ class FisherVector(TransformerMixin, BaseEstimator):
                 f"{self.n_components} Gaussians need at least as many descriptors; "
                 f"got n_samples = {len(descriptors)}"
             )
-        if len(descriptors) > self.max_descriptors:
-            rows = rng.choice(len(descriptors), self.max_descriptors, replace=False)
-            descriptors = descriptors[np.sort(rows)]
+        descriptors = cap_rows(descriptors, self.max_descriptors, rng)
         spread = float(descriptors.var(axis=0).mean())
         self.mixture_ = GaussianMixture(
             self.n_components,

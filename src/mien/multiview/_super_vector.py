@@ -12,6 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import AT_LEAST_TWO, POSITIVE_FRACTION
+from mien._core.sampling import cap_rows
 from mien.errors import InputError
 from mien.multiview._bags import check_paired_bags, for_each_stretch
 from mien.multiview._mixture import Posterior, expectation, gate, posterior
@@ -238,10 +239,8 @@ class MultiViewSuperVector(TransformerMixin, BaseEstimator):
         if not (self.latent or self.gradient):
             raise InputError("nothing to encode: latent and gradient are both False")
         first, second = check_paired_bags(X, Y)
-        rows = np.arange(len(first.descriptors))
         rng = check_random_state(self.random_state)
-        if len(rows) > self.max_descriptors:
-            rows = np.sort(rng.choice(len(rows), self.max_descriptors, replace=False))
+        rows = cap_rows(np.arange(len(first.descriptors)), self.max_descriptors, rng)
         seed = rng.randint(2**31 - 1)
         mixture = MixturePCCA(16, 8, tol=1e-3, random_state=seed)
         if self.mixture is not None:

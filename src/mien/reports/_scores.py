@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mien._core.progress import report as report_progress
+from mien._core.sampling import assign_folds, cap_rows
 from mien.errors import (
     DataError,
     InputError,
@@ -24,17 +25,23 @@ from mien.evaluation import (
     threshold_at_far,
     wilson_interval,
 )
-from mien.reports import Report, plot_det, plot_roc, plot_score_histograms, plot_tippett
+from mien.reports._plot_recognition import (
+    plot_det,
+    plot_roc,
+    plot_score_histograms,
+    plot_tippett,
+)
+from mien.reports._report import Report
 from mien.reports._score_files import ScoreTable, read_scores
 
 __all__ = ["ScoreTable", "evaluate_scores", "read_scores", "report_scores"]
 
 _MOST_IN_A_PLOT = 7
-_MOST_TO_CALIBRATE_ON = 200_000
+_MAX_CALIBRATED = 200_000
 
 
 def _fold_of_pairs(
-    same: np.ndarray, people: np.ndarray | None, n_folds: int, seed: int
+    same: np.ndarray, people: np.ndarray | None, n_splits: int, seed: int
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """(train, test) masks: every pair is tested once, by what saw neither of its people.
 
@@ -46,13 +53,11 @@ def _fold_of_pairs(
         fold = np.empty(same.size, dtype=np.int64)
         for kind in (True, False):
             rows = np.flatnonzero(same == kind)
-            fold[rows] = rng.permutation(rows.size) % n_folds
-        return [(fold != k, fold == k) for k in range(n_folds)]
-    codes = np.unique(people, return_inverse=True)[1].reshape(people.shape)
-    dealt = rng.permutation(int(codes.max()) + 1) % n_folds
-    low, high = np.sort(dealt[codes], axis=1).T
+            fold[rows] = rng.permutation(rows.size) % n_splits
+        return [(fold != k, fold == k) for k in range(n_splits)]
+    low, high = np.sort(assign_folds(people.ravel(), n_splits, rng).reshape(people.shape), axis=1).T
     splits = []
-    for i, j in combinations_with_replacement(range(n_folds), 2):
+    for i, j in combinations_with_replacement(range(n_splits), 2):
         test = (low == i) & (high == j)
         seen = (low == i) | (low == j) | (high == i) | (high == j)
         if test.any():
@@ -72,8 +77,7 @@ def _calibrate_across_folds(
         rows = np.flatnonzero(train)
         if min(np.count_nonzero(same[rows]), np.count_nonzero(~same[rows])) < 5:
             return None
-        if rows.size > _MOST_TO_CALIBRATE_ON:
-            rows = rng.choice(rows, _MOST_TO_CALIBRATE_ON, replace=False)
+        rows = cap_rows(rows, _MAX_CALIBRATED, rng)
         calibration = LogisticCalibration().fit(scores[rows], same[rows])
         ratios[test] = calibration.transform(scores[test])
     return ratios

@@ -12,6 +12,7 @@ from sklearn.utils import check_random_state
 
 from mien._core.linalg import thin_svd
 from mien._core.progress import track
+from mien._core.sampling import assign_folds
 from mien._core.validation import NO_GROUP, check_groups
 from mien.errors import NotEnoughDataError
 from mien.subspace._contrasts import group_contrasts
@@ -67,7 +68,7 @@ def group_consistency(X: Any, groups: Any) -> float:
 
 
 def hold_out_groups(
-    groups: np.ndarray, n_folds: int = 3, random_state: Any = None
+    groups: np.ndarray, n_splits: int = 3, random_state: Any = None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Rows (learn, held out) of each fold: whole groups are held out, never parts of one.
 
@@ -81,12 +82,11 @@ def hold_out_groups(
             f"choosing by held-out groups needs at least {MIN_GROUPS} groups of two or more "
             f"points; got {len(names)}: give the number yourself"
         )
-    names = check_random_state(random_state).permutation(names)
-    n_folds = min(n_folds, len(names) // 2)
-    useful = np.isin(groups, names)
-    for fold in range(n_folds):
-        held_out = np.isin(groups, names[fold::n_folds])
-        yield np.flatnonzero(useful & ~held_out), np.flatnonzero(held_out)
+    n_splits = min(n_splits, len(names) // 2)
+    useful = np.flatnonzero(np.isin(groups, names))
+    fold = assign_folds(groups[useful], n_splits, check_random_state(random_state))
+    for part in range(n_splits):
+        yield useful[fold != part], useful[fold == part]
 
 
 def sample_groups(groups: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
@@ -98,7 +98,7 @@ def sample_groups(groups: np.ndarray, rng: np.random.RandomState) -> np.ndarray:
 
 
 def _pick(candidates: Sequence[float], scores: np.ndarray) -> tuple[float, float]:
-    """The candidate of the best mean over folds (n_folds, n_candidates), and that mean."""
+    """The candidate of the best mean over folds (n_splits, n_candidates), and that mean."""
     means = scores.mean(axis=0)
     # Rounding decides between candidates that are as good: the first is the simplest.
     best = int(np.argmax(means >= means.max() - 1e-12))
@@ -111,7 +111,7 @@ def dimension_grid(most: int) -> list[int]:
     return [int(m) for m in grid if m < most] + [most] if most > 4 else [most]
 
 
-def choose_n_components(X: Any, groups: Any, *, n_folds: int = 3, random_state: Any = None) -> int:
+def choose_n_components(X: Any, groups: Any, *, n_splits: int = 3, random_state: Any = None) -> int:
     """Number of principal components before whitening that serves held-out groups best.
 
     Parameters
@@ -119,7 +119,7 @@ def choose_n_components(X: Any, groups: Any, *, n_folds: int = 3, random_state: 
     X : (n_samples, n_features)
     groups : (n_samples,)
         -1 for points in no group. At least four groups of two or more points.
-    n_folds : int
+    n_splits : int
         Folds over groups.
     random_state : int, RandomState or None
         Draws the folds, and which groups are looked at beyond 1,500 points.
@@ -133,7 +133,7 @@ def choose_n_components(X: Any, groups: Any, *, n_folds: int = 3, random_state: 
     groups = check_groups(groups, len(X))
     rows = sample_groups(groups, rng)
     X, groups = np.asarray(X[rows], dtype=np.float64), groups[rows]
-    folds = list(hold_out_groups(groups, n_folds, rng))
+    folds = list(hold_out_groups(groups, n_splits, rng))
     smallest = min(len(learn) - len(np.unique(groups[learn])) for learn, _ in folds)
     grid = dimension_grid(max(1, min(smallest, X.shape[1])))
     scores = np.zeros((len(folds), len(grid)))
@@ -172,7 +172,7 @@ def choose_sigma(
     project: Callable[[float, np.ndarray, np.ndarray], list[np.ndarray]],
     *,
     candidates: Sequence[float] | None = None,
-    n_folds: int = 3,
+    n_splits: int = 3,
     random_state: Any = None,
 ) -> tuple[float, int]:
     """Width of a Gaussian kernel that serves held-out groups best.
@@ -199,7 +199,7 @@ def choose_sigma(
     rng = check_random_state(random_state)
     if candidates is None:
         candidates = [median_root(squared_distances) * factor for factor in (8, 4, 2, 1, 0.5)]
-    folds = list(hold_out_groups(groups, n_folds, rng))
+    folds = list(hold_out_groups(groups, n_splits, rng))
     found = []
     for sigma in track(candidates, "choosing sigma"):
         by_fold = [
