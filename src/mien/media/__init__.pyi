@@ -32,19 +32,27 @@ from ._listing import (
     is_picture,
     is_video,
 )
+from ._names import NAME_SOURCES, read_names
+from ._regions import NamedRegion, PictureNames, turn_box
 from ._times import PictureTime, picture_time
 from ._tracks import box_overlap, join_tracks
+from ._xmp import SidecarChange, XmpNames, read_xmp, write_sidecar
 
 __all__ = [
     "MAX_PIXELS",
     "MAX_SIDE",
+    "NAME_SOURCES",
     "PICTURE_SUFFIXES",
     "VIDEO_SUFFIXES",
     "DecodedImage",
     "Frame",
     "FrameSource",
     "MediaFiles",
+    "NamedRegion",
+    "PictureNames",
     "PictureTime",
+    "SidecarChange",
+    "XmpNames",
     "box_overlap",
     "caption_pictures",
     "check_picture",
@@ -68,6 +76,10 @@ __all__ = [
     "pairs_in_pictures",
     "picture_time",
     "read_image",
+    "read_names",
+    "read_xmp",
     "resize_images",
+    "turn_box",
     "write_image",
+    "write_sidecar",
 ]
