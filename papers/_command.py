@@ -11,12 +11,25 @@ import typer
 from mien.cli import console, errors, print_json
 from mien.errors import InputError, MienError
 
-__all__ = ["AsJson", "DataHome", "Out", "Quick", "Seed", "choose", "run_command", "show_report"]
+__all__ = [
+    "AsJson",
+    "DataHome",
+    "Figures",
+    "Out",
+    "Quick",
+    "Seed",
+    "choose",
+    "run_command",
+    "show_report",
+]
 
 DataHome = Annotated[
     Path | None, typer.Option(help="Folder of the real data sets. [default: MIEN_DATA]")
 ]
 Out = Annotated[Path | None, typer.Option(help="Write report.html and report.json here.")]
+Figures = Annotated[
+    Path | None, typer.Option(help="Write each figure as an SVG file here, for the docs.")
+]
 Quick = Annotated[bool, typer.Option("--quick", help="A small version that takes minutes.")]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of every random choice.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
@@ -34,8 +47,10 @@ def choose(given: Sequence[str] | None, known: Sequence[str], what: str) -> tupl
     return tuple(given)
 
 
-def show_report(report: Any, out: Path | None, as_json: bool) -> None:
+def show_report(report: Any, out: Path | None, as_json: bool, figures: Path | None = None) -> None:
     """Write a report into a folder, if one is named, and print it as tables or as JSON."""
+    if figures is not None:
+        report.write_figures(figures)
     page = None if out is None else report.write(out)
     if as_json:
         print_json(report.to_dict())

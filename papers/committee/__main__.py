@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mien.cli import showing_progress
-from papers._command import AsJson, DataHome, Out, Quick, Seed, show_report
+from papers._command import AsJson, DataHome, Figures, Out, Quick, Seed, show_report
 
 
 def main(
@@ -32,6 +32,7 @@ def main(
     seed: Seed = 0,
     data_home: DataHome = None,
     out: Out = None,
+    figures: Figures = None,
     as_json: AsJson = False,
 ) -> None:
     """Compare committees with Eigenfaces, Fisherfaces and bagging on ORL and Yale."""
@@ -46,4 +47,4 @@ def main(
             sweep_splits=sweep_splits or (1 if quick else 4),
             random_state=seed,
         )
-    show_report(report, out, as_json)
+    show_report(report, out, as_json, figures)

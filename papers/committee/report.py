@@ -117,6 +117,7 @@ def _add_dials(
             logx=True,
         ),
         "A few members bring most of the gain; the mean member does not change with T.",
+        name="committee_members",
     )
     report.figure(
         plot_curves(
@@ -132,6 +133,7 @@ def _add_dials(
         ),
         "E_com against E_av (1/T + rho (1 − 1/T)), with rho measured: what is common to the "
         "members is not averaged away.",
+        name="committee_law",
     )
     found = sweep_sizes(faces, n_splits, n_members, random_state)
     _add_size_figures(report, found)
@@ -147,6 +149,7 @@ def _add_size_figures(report: Report, found: dict[str, list[dict[str, Any]]]) ->
     report.figure(
         plot_curves(series, "Random eigenfaces M1", "Error %", "Error over M0 and M1"),
         "Without fixed eigenfaces members are weak; with them more random ones help.",
+        name="committee_sizes",
     )
     report.table("Over the randomness: M0 + M1 = 150", share)
     m1 = [row["M1"] for row in share]
@@ -161,6 +164,7 @@ def _add_size_figures(report: Report, found: dict[str, list[dict[str, Any]]]) ->
             "Error over the randomness",
         ),
         "At the left all members are the same; at the right nothing is fixed.",
+        name="committee_randomness",
     )
     report.table("Over the samplings", found["samplings"])
     report.figure(
@@ -178,6 +182,7 @@ def _add_size_figures(report: Report, found: dict[str, list[dict[str, Any]]]) ->
             "Correlation against strength",
         ),
         "What makes members differ makes them weaker: each point is a committee.",
+        name="committee_strength",
     )
 
 

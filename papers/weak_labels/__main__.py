@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from mien.cli import showing_progress
-from papers._command import AsJson, DataHome, Out, Quick, Seed, choose, show_report
+from papers._command import AsJson, DataHome, Figures, Out, Quick, Seed, choose, show_report
 
 
 def main(
@@ -30,6 +30,7 @@ def main(
     seed: Seed = 0,
     data_home: DataHome = None,
     out: Out = None,
+    figures: Figures = None,
     as_json: AsJson = False,
 ) -> None:
     """Recognise, cluster and retrieve from groups without names, beside the paper's numbers."""
@@ -43,4 +44,4 @@ def main(
             starts=starts or (5 if quick else 100),
             random_state=seed,
         )
-    show_report(report, out, as_json)
+    show_report(report, out, as_json, figures)

@@ -139,6 +139,7 @@ def report_classification(
         report.figure(
             plot_curves(series, "Group size", "Error (%)", f"{data.name}, {title} methods"),
             "Mean error over the groupings; the bars are one standard deviation, as in the paper.",
+            name=f"weak_labels_{part.replace('-', '_')}_{title}",
         )
 
 
@@ -161,6 +162,7 @@ def report_dimension(
     report.figure(
         plot_curves(curves, "Directions kept", "Test error (%)", "Yale, RCA"),
         "The paper draws the training error. Null-space projection has no such number to choose.",
+        name="weak_labels_dimension",
     )
 
 
@@ -231,6 +233,7 @@ def report_tracks(
                 _error_curves(found), "Group size", "Error (%)", f"Faces in video, {words}"
             ),
             "The paper has eight people of 17 videos, and groups up to 60 frames.",
+            name="weak_labels_tracks" + "_blurred" * bool(smooth) + "_fourth" * (every == 4),
         )
 
 
@@ -264,4 +267,5 @@ def report_retrieval(
                 f"Corel-1K, {count} classes",
             ),
             "LUV histogram and block DCT, 5,120 numbers; groups of 5.",
+            name=f"weak_labels_retrieval_{count}",
         )

@@ -282,3 +282,14 @@ def test_bad_input_is_refused() -> None:
         report.gallery(np.zeros((1, 2, 2, 4)))
     with pytest.raises(InputError, match="columns"):
         report.gallery(np.zeros((1, 2, 2)), columns=0)
+
+
+def test_named_figures_are_files_of_their_own(tmp_path: Path) -> None:
+    import xml.etree.ElementTree as ElementTree
+
+    report = Report("t")
+    report.figure(plot_curves({"a": ([1, 2], [3, 4])}), "first", name="one")
+    report.figure(plot_curves({"a": ([1, 2], [4, 3])}), "second")
+    files = report.write_figures(tmp_path / "new")
+    assert [file.name for file in files] == ["one.svg"]
+    assert ElementTree.parse(files[0]).getroot().tag == "{http://www.w3.org/2000/svg}svg"

@@ -135,6 +135,7 @@ class Figure:
     caption: str
     alt: str
     series: list[dict[str, Any]]
+    name: str = ""
 
     def as_dict(self) -> dict[str, Any]:
         return {"kind": "figure", "caption": self.caption, "series": to_plain(self.series)}

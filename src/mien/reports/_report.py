@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Report"]
 
+_SVG_NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'
+
 
 class Report:
     """A result that is written down once and shown in three ways.
@@ -97,7 +99,7 @@ class Report:
         plain = [{str(key): to_plain(as_cell(row[key])) for key in row} for row in rows]
         self._parts.append(Rows(str(title), plain, str(note)))
 
-    def figure(self, figure: Any, caption: str, alt: str = "") -> None:
+    def figure(self, figure: Any, caption: str, alt: str = "", *, name: str = "") -> None:
         """Add a figure of a ``plot_`` function, or any other of matplotlib.
 
         Parameters
@@ -108,10 +110,13 @@ class Report:
             Stands below it.
         alt : str
             What it shows, for readers who do not see it; the caption if empty.
+        name : str
+            Name of its file for :meth:`write_figures`, without a suffix; unnamed figures stand on
+            the page only.
         """
         svg = figure_to_svg(figure, name=FIGURE)
         series = figure_data(figure)
-        self._parts.append(Figure(svg, str(caption), str(alt) or str(caption), series))
+        self._parts.append(Figure(svg, str(caption), str(alt) or str(caption), series, str(name)))
 
     def gallery(
         self,
@@ -210,6 +215,28 @@ class Report:
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
         write_atomically(folder / "report.json", (text + "\n").encode("utf-8"))
         return write_atomically(folder / "report.html", self.to_html().encode("utf-8"))
+
+    def write_figures(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write every named figure as ``NAME.svg`` into a folder.
+
+        Parameters
+        ----------
+        folder : path
+            Made if it is missing; figures of the same name are replaced.
+
+        Returns
+        -------
+        list of pathlib.Path
+            The files, in the order of the report.
+        """
+        named = [part for part in self._parts if isinstance(part, Figure) and part.name]
+        return [
+            write_atomically(
+                Path(folder) / f"{part.name}.svg",
+                part.svg.replace("<svg", f"<svg {_SVG_NAMESPACE}", 1).encode("utf-8"),
+            )
+            for part in named
+        ]
 
     def print(self, console: Console | None = None) -> None:
         """Show headings, words and tables in the terminal.
