@@ -155,7 +155,7 @@ def _approximation_rows() -> Iterator[Row]:
     yield Row(job, "NumPy, products with 1,000 points", floor, 1.0, "the floor")
     for name in ("nystroem", "fastfood"):
         model = KernelRelevantComponents(
-            100, sigma=50.0, approximation=name, n_features=1000, random_state=0
+            100, sigma=50.0, approximation=name, approximation_size=1000, random_state=0
         )
         took = seconds(lambda model=model: model.fit(X, groups), 1)
         yield Row(job, f"mien, {name}, 1,000 features", took, took / floor, "the floor")

@@ -29,7 +29,7 @@ def digits() -> tuple[np.ndarray, np.ndarray]:
 
 def test_members_are_what_they_would_be_alone() -> None:
     X, y = IRIS
-    committee = Committee(GaussianNB(), 4, n_features=2, n_fixed=1, random_state=0).fit(X, y)
+    committee = Committee(GaussianNB(), 4, max_features=2, n_fixed=1, random_state=0).fit(X, y)
     members = committee.member_proba(X)
     for t, columns in enumerate(committee.columns_):
         assert columns[0] == 0
@@ -63,16 +63,16 @@ def test_a_bag_holds_each_class_and_the_share_of_a_bootstrap() -> None:
 
 def test_members_without_posteriors() -> None:
     X, y = IRIS
-    svm = Committee(LinearSVC(), 3, n_features=None, random_state=0).fit(X, y)
+    svm = Committee(LinearSVC(), 3, max_features=None, random_state=0).fit(X, y)
     scores = svm.members_[0].decision_function(X)
     expected = np.exp(scores) / np.exp(scores).sum(axis=1, keepdims=True)
     assert_near(svm.member_proba(X)[0], expected, digits=7)
     two = y < 2
-    binary = Committee(RidgeClassifier(), 3, n_features=None, random_state=0).fit(X[two], y[two])
+    binary = Committee(RidgeClassifier(), 3, max_features=None, random_state=0).fit(X[two], y[two])
     logit = binary.members_[0].decision_function(X[two])
     assert_near(binary.member_proba(X[two])[0, :, 1], 1 / (1 + np.exp(-logit)), digits=7)
     # One column a pair of classes cannot be read as one a class: the decision alone counts.
-    pairs = Committee(SVC(decision_function_shape="ovo"), 3, n_features=None, random_state=0)
+    pairs = Committee(SVC(decision_function_shape="ovo"), 3, max_features=None, random_state=0)
     digits_like = np.concatenate([X, X[:40] + 9])
     labels = np.concatenate([y, np.full(40, 3)])
     members = pairs.fit(digits_like, labels).member_proba(digits_like)
@@ -85,7 +85,7 @@ def test_members_with_neither_vote() -> None:
         decision_function = property()
 
     X, y = IRIS
-    committee = Committee(Plain(), 5, n_features=2, random_state=0).fit(X, y)
+    committee = Committee(Plain(), 5, max_features=2, random_state=0).fit(X, y)
     assert set(np.unique(committee.member_proba(X))) == {0.0, 1.0}
     assert committee.score(X, y) > 0.9
 
@@ -94,7 +94,7 @@ def test_the_lectures_members(digits: tuple[np.ndarray, np.ndarray]) -> None:
     X, y = digits
     train, test = slice(0, 300), slice(300, None)
     for member in (LinearDiscriminantAnalysis(), make_pipeline(StandardScaler(), LinearSVC())):
-        committee = Committee(member, 15, pca=True, n_fixed=5, n_features=20, random_state=0).fit(
+        committee = Committee(member, 15, pca=True, n_fixed=5, max_features=20, random_state=0).fit(
             X[train], y[train]
         )
         report = committee_report(
@@ -135,7 +135,7 @@ def test_random_members_are_seeded() -> None:
 def test_strings_and_saving(tmp_path) -> None:
     X, y = IRIS
     names = np.array(["ann", "bob", "eve"])[y]
-    committee = Committee(SVC(), 3, pca=True, n_features=2, random_state=0).fit(X, names)
+    committee = Committee(LinearSVC(), 3, pca=True, max_features=2, random_state=0).fit(X, names)
     again = mien.load(mien.save(committee, tmp_path / "committee.mien"))
     assert_near(again.predict_proba(X), committee.predict_proba(X), digits=8)
     assert set(again.predict(X)) == {"ann", "bob", "eve"}
@@ -143,10 +143,10 @@ def test_strings_and_saving(tmp_path) -> None:
 
 def test_what_cannot_be_drawn_is_refused() -> None:
     X, y = IRIS
-    with pytest.raises(InputError, match="n_features = 5 columns"):
-        Committee(n_features=5).fit(X, y)
+    with pytest.raises(InputError, match="max_features = 5 columns"):
+        Committee(max_features=5).fit(X, y)
     with pytest.raises(InputError, match="3 of them fixed"):
-        Committee(n_features=2, n_fixed=3).fit(X, y)
+        Committee(max_features=2, n_fixed=3).fit(X, y)
     with pytest.raises(InputError, match="two classes"):
         Committee().fit(X[:50], y[:50])
     with pytest.raises(InputError, match="all rows are the same"):

@@ -26,10 +26,10 @@ def test_rules_equal_hand_computed_values(rule: str, expected: list[float]) -> N
     assert_near(fuse(THREE, rule), [expected], digits=8)
 
 
-def test_agree_keeps_what_k_members_choose_and_abstains_elsewhere() -> None:
-    np.testing.assert_array_equal(fuse(THREE, "agree", k=2), [[1, 0, 0]])
-    np.testing.assert_array_equal(fuse(THREE, "agree", k=3), [[0, 0, 0]])
-    assert_near(fuse(THREE, "agree", k=1), [[2 / 3, 1 / 3, 0]], digits=7)
+def test_agree_gives_votes_over_members_and_the_rest_to_nobody() -> None:
+    assert_near(fuse(THREE, "agree", min_votes=2), [[2 / 3, 0, 0]], digits=8)
+    np.testing.assert_array_equal(fuse(THREE, "agree", min_votes=3), [[0, 0, 0]])
+    assert_near(fuse(THREE, "agree", min_votes=1), [[2 / 3, 1 / 3, 0]], digits=7)
 
 
 def test_weights() -> None:
@@ -63,7 +63,8 @@ def test_a_tied_vote_falls_back_to_the_sum() -> None:
     members = [[[0.6, 0.4, 0.0]], [[0.1, 0.9, 0.0]]]
     # One vote each; the sums are 0.7 and 1.3, and the whole share is split like them.
     assert_near(fuse(members, "vote"), [[0.35, 0.65, 0]], digits=7)
-    assert_near(fuse(members, "agree", k=1), [[0.35, 0.65, 0]], digits=7)
+    # Nobody gets more than the votes: the sum's choice keeps its half, the other gets less.
+    assert_near(fuse(members, "agree", min_votes=1), [[0.5 * 0.35 / 0.65, 0.5, 0]], digits=7)
     five = np.eye(3)[[0, 0, 1, 1, 2]][:, None, :] * 0.7 + 0.1
     five[3, 0] = [0.05, 0.9, 0.05]
     # Two votes for each of the first two, one for the last: 4/5 is split like 1.85 and 2.0 (+0.3).
@@ -76,7 +77,7 @@ def test_a_tied_vote_falls_back_to_the_sum() -> None:
 def test_a_member_without_a_first_choice_splits_its_vote() -> None:
     members = [[[0.5, 0.5, 0.0]], [[0.0, 0.2, 0.8]], [[0.1, 0.8, 0.1]]]
     assert_near(fuse(members, "vote"), [[0.5 / 3, 1.5 / 3, 1 / 3]], digits=7)
-    assert fuse(members, "agree", k=2).sum() == 0
+    assert fuse(members, "agree", min_votes=2).sum() == 0
 
 
 def test_thousand_members_and_classes_do_not_underflow() -> None:
@@ -93,9 +94,12 @@ def test_thousand_members_and_classes_do_not_underflow() -> None:
     assert_near(product, exact.astype(float), digits=8)
     assert product[0].argmax() == 17
     for rule in FUSION_RULES:
-        fused = fuse(members, rule, k=2 if rule == "agree" else None)
-        assert_near(fused.sum(axis=1), 1, digits=8)
+        fused = fuse(members, rule, min_votes=2 if rule == "agree" else None)
         assert np.all(fused >= 0)
+        if rule == "agree":
+            assert np.all(fused.sum(axis=1) < 1)
+        else:
+            assert_near(fused.sum(axis=1), 1, digits=8)
 
 
 @pytest.mark.parametrize("rule", ["sum", "product", "min", "max", "vote"])
@@ -136,8 +140,8 @@ def test_one_member_alone_and_agreeing_members(rule: str) -> None:
         ({"probabilities": [[[1.0, 0.0]], [[1.0, 0.0, 0.0]]]}, "same n and c"),
         ({"probabilities": [[0.5, 0.5]]}, r"\(n, c\)"),
         ({"probabilities": THREE, "rule": "mean"}, "'sum'"),
-        ({"probabilities": THREE, "rule": "agree"}, "needs k"),
-        ({"probabilities": THREE, "rule": "agree", "k": 4}, "k = 4 members"),
+        ({"probabilities": THREE, "rule": "agree"}, "needs min_votes"),
+        ({"probabilities": THREE, "rule": "agree", "min_votes": 4}, "min_votes = 4"),
         ({"probabilities": THREE, "rule": "max", "weights": [1, 1, 1]}, "takes no weights"),
         ({"probabilities": THREE, "weights": [1, 1]}, r"shape \(3,\)"),
         ({"probabilities": THREE, "weights": [0, 0, 0]}, "all zero"),
@@ -191,3 +195,12 @@ def test_decide() -> None:
     assert decide(posteriors, [5, 3], threshold=0.6, unknown=99).tolist() == [5, 3, 99]
     with pytest.raises(InputError, match="a column a class"):
         decide(posteriors, ["ann"])
+
+
+def test_three_votes_of_twenty_are_no_certainty() -> None:
+    members = np.full((20, 1, 30), 0.01)
+    choices = [0, 0, 0, *range(1, 18)]
+    members[np.arange(20), 0, choices] = 0.71
+    fused = fuse(members, "agree", min_votes=3)
+    assert_near(fused[0, 0], 3 / 20, digits=8)
+    assert decide(fused, np.arange(30), threshold=0.9).tolist() == [-1]

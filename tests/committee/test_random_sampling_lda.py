@@ -83,7 +83,7 @@ def test_both_shrinkages_equal_their_definition() -> None:
         n_discriminants=11,
         shrinkage=0.3,
         mean_shrinkage=0.2,
-        prior="empirical",
+        priors="empirical",
     ).fit(X[:60], y[:60])
     A, B = ((part - model.mean_) @ model.components_.T for part in (X[:60], X[60:]))
     means = np.stack([A[y[:60] == name].mean(axis=0) for name in model.classes_])
@@ -215,7 +215,7 @@ def test_the_prior_may_count_pictures() -> None:
     X, y = _faces(n_people=3, d=60)
     keep = np.concatenate([np.flatnonzero(y == "p000"), np.flatnonzero(y != "p000")[:4]])
     uniform = RandomSamplingLDA(1, n_fixed=4, n_random=0, **PLAIN).fit(X[keep], y[keep])
-    counted = RandomSamplingLDA(1, n_fixed=4, n_random=0, prior="empirical", **PLAIN).fit(
+    counted = RandomSamplingLDA(1, n_fixed=4, n_random=0, priors="empirical", **PLAIN).fit(
         X[keep], y[keep]
     )
     weighted = uniform.predict_proba(X) * counted.counts_

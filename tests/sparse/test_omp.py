@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import orthogonal_mp
 
-from mien._core.threads import map_threads
+from mien._core.parallel import map_threads
 from mien.errors import InputError
 from mien.sparse import omp, orthogonal_matching_pursuit
 from mien.sparse.omp import _normalise, _pursue_block, _pursue_numpy, gram_matrix

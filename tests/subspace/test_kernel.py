@@ -147,7 +147,7 @@ def test_fastfood_comes_near_the_exact_kernel() -> None:
     probe = X + np.random.default_rng(0).normal(size=X.shape)
     exact = _distances(KernelNullSpaceProjection(sigma=15.0), X, groups, probe)
     model = KernelNullSpaceProjection(
-        sigma=15.0, approximation="fastfood", n_features=16384, random_state=0
+        sigma=15.0, approximation="fastfood", approximation_size=16384, random_state=0
     )
     near = _distances(model, X, groups, probe)
     assert np.corrcoef(exact.ravel(), near.ravel())[0, 1] > 0.97
@@ -198,7 +198,9 @@ def test_auto_width_prefers_the_scale_that_separates() -> None:
 def test_save_and_load(approximation: str | None, tmp_path) -> None:
     X, groups = make_problem(8, 3, 6)
     for cls in (KernelNullSpaceProjection, KernelRelevantComponents):
-        model = cls(4, sigma="median", approximation=approximation, n_features=64, random_state=0)
+        model = cls(
+            4, sigma="median", approximation=approximation, approximation_size=64, random_state=0
+        )
         model.fit(X, groups)
         mien.save(model, tmp_path / "model.mien")
         again = mien.load(tmp_path / "model.mien")

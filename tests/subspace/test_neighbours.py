@@ -43,7 +43,7 @@ def test_rejects_are_said_in_the_language_of_the_labels() -> None:
     assert numbers.identify([[0.1], [9.0]], threshold=-2).tolist() == [7, -1]
     with pytest.raises(InputError, match="choose another"):
         numbers.identify([[0.1]], threshold=-2, unknown=8)
-    with pytest.raises(InputError, match="k must be"):
+    with pytest.raises(InputError, match="n_neighbors must be"):
         numbers.retrieve([[0.0]], 3)
 
 

@@ -7,7 +7,6 @@ from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from scipy.special import expit, softmax
 from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -22,6 +21,7 @@ from mien._core.constraints import (
     POSITIVE_INTEGER,
 )
 from mien._core.linalg import gram_svd
+from mien._core.parallel import count_threads, map_threads, stream_threads
 from mien.committee._fusion import RunningFusion
 from mien.committee._sampling import draw_columns, draw_pictures, member_generators, unique_share
 from mien.errors import InputError
@@ -36,13 +36,13 @@ class Committee(ClassifierMixin, BaseEstimator):
 
     Parameters
     ----------
-    member : classifier or None
+    estimator : classifier or None
         Any scikit-learn classifier; None is linear discriminant analysis. It is cloned.
     n_members : int
         T.
     sampling : {"subspace", "images", "both"}
         Random columns, a bootstrap or subset of each class's rows, or both.
-    n_features : int, float or None
+    max_features : int, float or None
         Columns of a member, ``n_fixed`` among them: a number, or a share of all (rounded, one at
         least). None is all of them. Used with ``"subspace"`` and ``"both"``.
     n_fixed : int
@@ -86,16 +86,16 @@ class Committee(ClassifierMixin, BaseEstimator):
     >>> from sklearn.svm import LinearSVC
     >>> from mien.committee import Committee
     >>> X, y = load_iris(return_X_y=True)
-    >>> committee = Committee(LinearSVC(), n_members=5, n_features=2, random_state=0).fit(X, y)
+    >>> committee = Committee(LinearSVC(), n_members=5, max_features=2, random_state=0).fit(X, y)
     >>> bool(committee.score(X, y) > 0.9)
     True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "member": [HasMethods(["fit", "predict"]), None],
+        "estimator": [HasMethods(["fit", "predict"]), None],
         "n_members": [POSITIVE_INTEGER],
         "sampling": [StrOptions({"subspace", "images", "both"})],
-        "n_features": [
+        "max_features": [
             POSITIVE_INTEGER,
             POSITIVE_FRACTION,
             None,
@@ -114,11 +114,11 @@ class Committee(ClassifierMixin, BaseEstimator):
 
     def __init__(
         self,
-        member: Any = None,
+        estimator: Any = None,
         n_members: int = 10,
         *,
         sampling: str = "subspace",
-        n_features: int | float | None = 0.5,
+        max_features: int | float | None = 0.5,
         n_fixed: int = 0,
         n_images: int | float | None = None,
         pca: bool = False,
@@ -126,10 +126,10 @@ class Committee(ClassifierMixin, BaseEstimator):
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
-        self.member = member
+        self.estimator = estimator
         self.n_members = n_members
         self.sampling = sampling
-        self.n_features = n_features
+        self.max_features = max_features
         self.n_fixed = n_fixed
         self.n_images = n_images
         self.pca = pca
@@ -154,12 +154,13 @@ class Committee(ClassifierMixin, BaseEstimator):
             bag = self.sampling != "subspace"
             row = draw_pictures(codes, counts, self.n_images, rng) if bag else np.ones_like(codes)
             rows.append(row)
-            members.append(_seeded_clone(self.member, rng))
+            members.append(_seeded_clone(self.estimator, rng))
         self.columns_ = np.stack(columns)
         self.unique_share_ = unique_share(np.stack(rows))
-        self.members_ = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(_fit_member)(member, F, y, mine, row)
-            for member, mine, row in zip(members, self.columns_, rows, strict=True)
+        self.members_ = map_threads(
+            lambda given: _fit_member(given[0], F, y, *given[1:]),
+            zip(members, self.columns_, rows, strict=True),
+            count_threads(self.n_jobs),
         )
         return self
 
@@ -181,14 +182,14 @@ class Committee(ClassifierMixin, BaseEstimator):
 
     def _resolve_columns(self, available: int) -> tuple[int, int]:
         """Fixed and random columns of a member."""
-        if self.sampling == "images" or self.n_features is None:
+        if self.sampling == "images" or self.max_features is None:
             return available, 0
-        wanted = self.n_features
+        wanted = self.max_features
         if isinstance(wanted, float):
             wanted = max(1, self.n_fixed, round(wanted * available))
         if wanted > available or self.n_fixed > wanted:
             raise InputError(
-                f"n_features = {wanted} columns, {self.n_fixed} of them fixed, cannot be drawn "
+                f"max_features = {wanted} columns, {self.n_fixed} of them fixed, cannot be drawn "
                 f"from {available}"
             )
         return self.n_fixed, wanted - self.n_fixed
@@ -196,9 +197,10 @@ class Committee(ClassifierMixin, BaseEstimator):
     def _member_posteriors(self, X: Any) -> Iterator[np.ndarray]:
         check_is_fitted(self)
         F = self._rotate(validate_data(self, X, dtype=FLOATS, reset=False))
-        return Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
-            delayed(_posterior)(member, F[:, mine], self.classes_)
-            for member, mine in zip(self.members_, self.columns_, strict=True)
+        return stream_threads(
+            lambda given: _posterior(given[0], F[:, given[1]], self.classes_),
+            zip(self.members_, self.columns_, strict=True),
+            count_threads(self.n_jobs),
         )
 
     def predict_proba(self, X: Any) -> np.ndarray:

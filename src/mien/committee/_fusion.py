@@ -26,7 +26,7 @@ class RunningFusion:
     ----------
     rule : {"sum", "product", "min", "max", "vote", "agree"}
         See :func:`fuse`.
-    k : int or None
+    min_votes : int or None
         For ``"agree"``: how many members must have the same first choice.
     floor : float
         For ``"product"`` and ``"min"``: no probability counts as less than this.
@@ -39,16 +39,19 @@ class RunningFusion:
     array([[0.9, 0.1]])
     """
 
-    def __init__(self, rule: str = "sum", *, k: int | None = None, floor: float = 1e-12) -> None:
+    def __init__(
+        self, rule: str = "sum", *, min_votes: int | None = None, floor: float = 1e-12
+    ) -> None:
         check_choice("rule", rule, FUSION_RULES)
         if not 0 < floor < 1:
             raise InputError(f"floor must be above 0 and below 1; got {floor}")
-        if rule == "agree" and (k is None or k < 1):
+        if rule == "agree" and (min_votes is None or min_votes < 1):
             raise InputError(
-                f"rule='agree' needs k, the number of members that must agree; got {k}"
+                "rule='agree' needs min_votes, the number of members that must agree; got "
+                f"{min_votes}"
             )
         self.rule = rule
-        self.k = k or 0
+        self.min_votes = min_votes or 0
         self.floor = floor
         self.n_members = 0
         nothing = np.zeros((0, 0))
@@ -84,7 +87,7 @@ class RunningFusion:
         return self
 
     def result(self) -> np.ndarray:
-        """Posterior (n, c) of the members so far: rows sum to one, or are zero (an abstention)."""
+        """Posterior (n, c) of the members so far; rows sum to one, or to less under "agree"."""
         if self.n_members == 0:
             raise InputError("there is nothing to fuse: no member was added")
         if self.rule == "product":
@@ -102,8 +105,15 @@ class RunningFusion:
             return np.where(nothing_left, average, _normalise(lowest))
         if self.rule == "vote":
             return _break_ties(_normalise(self._votes), average)
-        enough = self._votes >= self.k - 1e-9
-        return _break_ties(_normalise(np.where(enough, self._votes, 0.0)), average)
+        # Votes for classes with too few of them are votes for nobody: the row sums to less than 1.
+        enough = self._votes >= self.min_votes - 1e-9
+        shares = np.where(enough, self._votes / self.n_members, 0.0)
+        # No class gets more than its votes: of those that tie, the sum's choice keeps its share.
+        leading = (shares >= shares.max(axis=1, keepdims=True) - 1e-12) & enough
+        among = np.where(leading, average, 0.0)
+        largest = among.max(axis=1, keepdims=True)
+        factor = np.divide(among, largest, out=np.ones_like(among), where=leading & (largest > 0))
+        return shares * factor
 
 
 def _normalise(values: np.ndarray) -> np.ndarray:
@@ -136,7 +146,7 @@ def fuse(
     rule: str = "sum",
     *,
     weights: Any = None,
-    k: int | None = None,
+    min_votes: int | None = None,
     floor: float = 1e-12,
 ) -> np.ndarray:
     """Make one posterior out of those of several members, systems or engines.
@@ -148,19 +158,20 @@ def fuse(
     rule : {"sum", "product", "min", "max", "vote", "agree"}
         ``"sum"``: the average. ``"product"``: the normalised product. ``"min"``, ``"max"``: the
         normalised least or largest posterior of each class. ``"vote"``: the share of the members
-        whose first choice is the class. ``"agree"``: as vote, but only classes with at least k
-        votes stay; a row in which no class has them is all zero, which means "no decision".
+        whose first choice is the class. ``"agree"``: as vote, but only classes with at
+        least ``min_votes`` votes keep their share of the votes, and the rest goes to nobody: a row
+        of zeros means "no decision".
     weights : array-like (n_members,) or None
         For sum, product (as exponents) and vote; only their proportions matter.
-    k : int or None
-        For ``"agree"``.
+    min_votes : int or None
+        For ``"agree"``: how many members must have the same first choice.
     floor : float
         For product and min: no probability counts as less than this.
 
     Returns
     -------
     (n, c) float64
-        Rows sum to one; under ``"agree"`` they sum to one or are all zero.
+        Rows sum to one; under ``"agree"`` they sum to the share of votes that were counted.
 
     See Also
     --------
@@ -181,13 +192,13 @@ def fuse(
     >>> two_engines = [[[0.6, 0.4]], [[0.1, 0.9]]]
     >>> fuse(two_engines, "sum")
     array([[0.35, 0.65]])
-    >>> fuse(two_engines, "agree", k=2)
+    >>> fuse(two_engines, "agree", min_votes=2)
     array([[0., 0.]])
     """
     members = _check_members(probabilities)
-    fusion = RunningFusion(rule, k=k, floor=floor)
-    if rule == "agree" and k is not None and k > len(members):
-        raise InputError(f"k = {k} members cannot agree among {len(members)}")
+    fusion = RunningFusion(rule, min_votes=min_votes, floor=floor)
+    if rule == "agree" and min_votes is not None and min_votes > len(members):
+        raise InputError(f"min_votes = {min_votes} cannot be reached by {len(members)} members")
     for member, weight in zip(members, _check_weights(weights, rule, len(members)), strict=True):
         fusion.add(member, float(weight))
     return fusion.result()
@@ -233,31 +244,32 @@ def _check_weights(weights: Any, rule: str, n_members: int) -> np.ndarray:
     return array * (n_members / array.sum())
 
 
-def agreement(decisions: Any, k: int, *, unknown: Any = None) -> np.ndarray:
-    """Keep the decisions on which at least k of the systems agree.
+def agreement(decisions: Any, min_votes: int, *, unknown: Any = None) -> np.ndarray:
+    """Keep the decisions on which at least ``min_votes`` of the systems agree.
 
     Parameters
     ----------
     decisions : array-like (n_systems, n)
         What each system decided: labels (integers or strings), or booleans that say "the same
         person".
-    k : int
+    min_votes : int
         How many must agree, 1 … n_systems.
     unknown : label or None
-        What stands where no label has k votes. None: -1 for integers, ``"unknown"`` for strings.
+        What stands where no label has so many votes. None: -1 for integers, ``"unknown"`` for
+        strings.
 
     Returns
     -------
     (n,)
-        Labels: the one with the most votes if it has k of them and no other has as many, else
-        ``unknown``. Booleans: True where at least k systems say True.
+        Labels: the one with the most votes if it has enough of them and no other has as many, else
+        ``unknown``. Booleans: True where at least ``min_votes`` systems say True.
 
     Examples
     --------
     >>> from mien.committee import agreement
-    >>> agreement([["ann", "bob"], ["ann", "eve"], ["cat", "joe"]], k=2).tolist()
+    >>> agreement([["ann", "bob"], ["ann", "eve"], ["cat", "joe"]], min_votes=2).tolist()
     ['ann', 'unknown']
-    >>> agreement([[True, True], [True, False]], k=2).tolist()
+    >>> agreement([[True, True], [True, False]], min_votes=2).tolist()
     [True, False]
     """
     array = np.asarray(decisions)
@@ -266,10 +278,12 @@ def agreement(decisions: Any, k: int, *, unknown: Any = None) -> np.ndarray:
             "decisions must be labels or booleans of shape (n_systems, n); got "
             f"{array.shape} of {array.dtype}"
         )
-    if not 1 <= k <= len(array):
-        raise InputError(f"k must be 1 … {len(array)}, the number of systems; got {k}")
+    if not 1 <= min_votes <= len(array):
+        raise InputError(
+            f"min_votes must be 1 … {len(array)}, the number of systems; got {min_votes}"
+        )
     if array.dtype.kind == "b":
-        return np.asarray(array.sum(axis=0) >= k)
+        return np.asarray(array.sum(axis=0) >= min_votes)
     labels, codes = np.unique(array, return_inverse=True)
     codes = codes.reshape(array.shape)
     # One vote a system and a column: counting by rows of ``same`` needs no table of all labels.
@@ -278,7 +292,7 @@ def agreement(decisions: Any, k: int, *, unknown: Any = None) -> np.ndarray:
     columns = np.arange(array.shape[1])
     votes, winner = same[leader, columns], codes[leader, columns]
     rivals = ((same == votes) & (codes != winner)).any(axis=0)
-    return _label_or_unknown(labels[winner], (votes >= k) & ~rivals, unknown)
+    return _label_or_unknown(labels[winner], (votes >= min_votes) & ~rivals, unknown)
 
 
 def decide(

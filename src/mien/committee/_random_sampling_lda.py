@@ -8,7 +8,6 @@ from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import (
     BaseEstimator,
     ClassifierMixin,
@@ -19,7 +18,6 @@ from sklearn.base import (
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
-from threadpoolctl import threadpool_limits
 
 from mien._core.constraints import (
     AT_LEAST_TWO,
@@ -29,6 +27,7 @@ from mien._core.constraints import (
     POSITIVE_INTEGER,
 )
 from mien._core.linalg import gram_svd
+from mien._core.parallel import count_threads, map_threads, one_blas_thread
 from mien.committee._enrolment import Enrolment
 from mien.committee._fusion import RunningFusion
 from mien.committee._lda import check_some_variation, discriminants, group_means, posteriors
@@ -97,7 +96,7 @@ class RandomSamplingLDA(
         pictures before distances are taken. "auto" is ``0.4 M / (N - c)``; 0 is plain LDA.
     fusion : {"sum", "product", "min", "max", "vote"}
         See :func:`fuse`.
-    prior : {"uniform", "empirical"}
+    priors : {"uniform", "empirical"}
         Every person is equally likely, or as likely as they have enrolled pictures. For faces the
         number of pictures seldom says who comes next, so the default is uniform.
     n_jobs : int or None
@@ -185,7 +184,7 @@ class RandomSamplingLDA(
         "shrinkage": [FRACTION, StrOptions({"auto"})],
         "mean_shrinkage": [FRACTION, StrOptions({"auto"})],
         "fusion": [StrOptions({"sum", "product", "min", "max", "vote"})],
-        "prior": [StrOptions({"uniform", "empirical"})],
+        "priors": [StrOptions({"uniform", "empirical"})],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
     }
@@ -203,7 +202,7 @@ class RandomSamplingLDA(
         shrinkage: float | str = "auto",
         mean_shrinkage: float | str = "auto",
         fusion: str = "sum",
-        prior: str = "uniform",
+        priors: str = "uniform",
         n_jobs: int | None = None,
         random_state: Any = None,
     ) -> None:
@@ -217,7 +216,7 @@ class RandomSamplingLDA(
         self.shrinkage = shrinkage
         self.mean_shrinkage = mean_shrinkage
         self.fusion = fusion
-        self.prior = prior
+        self.priors = priors
         self.n_jobs = n_jobs
         self.random_state = random_state
 
@@ -249,12 +248,17 @@ class RandomSamplingLDA(
         coordinates = pca.U[:, used] * pca.s[used]
         self.columns_ = renumbered.reshape(columns.shape).astype(np.int64)
         # Members are small: threads inside one of them would only wait for each other.
-        with threadpool_limits(limits=1, user_api="blas"):
-            projections = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-                delayed(discriminants)(
-                    coordinates[:, mine], codes, row, sizes.n_discriminants, sizes.shrinkage
-                )
-                for mine, row in zip(self.columns_, rows, strict=True)
+        with one_blas_thread():
+            projections = map_threads(
+                lambda given: discriminants(
+                    coordinates[:, given[0]],
+                    codes,
+                    given[1],
+                    sizes.n_discriminants,
+                    sizes.shrinkage,
+                ),
+                zip(self.columns_, rows, strict=True),
+                count_threads(self.n_jobs),
             )
         self.mean_ = mean.astype(X.dtype)
         self.components_ = pca.Vt[used].astype(X.dtype)
@@ -357,7 +361,7 @@ class RandomSamplingLDA(
         return np.stack([coordinates[:, mine] @ V for mine, V in members])
 
     def _log_prior(self) -> np.ndarray:
-        weights = self.counts_ if self.prior == "empirical" else np.ones(len(self.classes_))
+        weights = self.counts_ if self.priors == "empirical" else np.ones(len(self.classes_))
         return np.asarray(np.log(weights / weights.sum()), dtype=self.mean_.dtype)
 
     def _blocks(self, n: int) -> list[slice]:
@@ -380,17 +384,20 @@ class RandomSamplingLDA(
     def predict_proba(self, X: Any) -> np.ndarray:
         """Posterior (n, c) of the committee, fused member by member."""
         X = self._check(X)
-        blocks = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(self._fused_block)(X[rows]) for rows in self._blocks(len(X))
+        blocks = map_threads(
+            lambda rows: self._fused_block(X[rows]),
+            self._blocks(len(X)),
+            count_threads(self.n_jobs),
         )
         return np.concatenate(blocks)
 
     def predict(self, X: Any) -> np.ndarray:
         """Likeliest person (n,) of each picture."""
         X = self._check(X)
-        blocks = Parallel(n_jobs=self.n_jobs, prefer="threads")(
-            delayed(lambda part: self._fused_block(part).argmax(axis=1))(X[rows])
-            for rows in self._blocks(len(X))
+        blocks = map_threads(
+            lambda rows: self._fused_block(X[rows]).argmax(axis=1),
+            self._blocks(len(X)),
+            count_threads(self.n_jobs),
         )
         return self.classes_[np.concatenate(blocks)]
 

@@ -8,12 +8,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import skimage
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
+from mien._core.parallel import count_threads, stream_threads
 from mien._core.progress import track
 from mien._core.validation import check_images
 from mien.errors import InputError
@@ -79,8 +79,10 @@ class _PictureTransformer(TransformerMixin, BaseEstimator):
     def _map(self, one: Any, items: Sequence[Any], description: str) -> np.ndarray:
         starts = range(0, len(items), _CHUNK)
         # Threads: scikit-image counts patterns without the interpreter lock.
-        parts = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
-            delayed(_apply)(one, items[start : start + _CHUNK]) for start in starts
+        parts = stream_threads(
+            lambda start: np.stack([one(item) for item in items[start : start + _CHUNK]]),
+            starts,
+            count_threads(self.n_jobs),
         )
         return np.concatenate(list(track(parts, description, total=len(starts))))
 
@@ -90,10 +92,6 @@ class _PictureTransformer(TransformerMixin, BaseEstimator):
         tags.input_tags.three_d_array = True
         tags.requires_fit = True
         return tags
-
-
-def _apply(one: Any, items: Sequence[Any]) -> np.ndarray:
-    return np.stack([one(item) for item in items])
 
 
 class GridLBP(_PictureTransformer):

@@ -31,7 +31,6 @@ REGISTRY: dict[str, str] = {
     "mien.GridLBP": "mien.features:GridLBP",
     "mien.GroupStatistics": "mien.subspace:GroupStatistics",
     "mien.JointBayesian": "mien.verification:JointBayesian",
-    "mien.JointBayesianStatistics": "mien.subspace:GroupStatistics",
     "mien.KSVD": "mien.sparse:KSVD",
     "mien.KernelNullSpaceProjection": "mien.subspace:KernelNullSpaceProjection",
     "mien.KernelRelevantComponents": "mien.subspace:KernelRelevantComponents",

@@ -46,9 +46,30 @@ class Renamed:
     convert: Callable[[Values, Values], tuple[Values, Values]] | None = None
 
 
+def _share_ratios(params: Values, state: Values) -> tuple[Values, Values]:
+    """Fisherfaces kept between/within ratios, and now their shares."""
+    ratios = state.pop("ratios_", None)
+    if ratios is not None:
+        state["explained_variance_ratio_"] = ratios / ratios.sum()
+    return params, state
+
+
 #: Format number -> registered name in that format -> how to read it today.
 RENAMES: dict[int, dict[str, Renamed]] = {
-    1: {},
+    1: {
+        "mien.Committee": Renamed(
+            "mien.Committee", params={"member": "estimator", "n_features": "max_features"}
+        ),
+        "mien.Fisherfaces": Renamed("mien.Fisherfaces", convert=_share_ratios),
+        "mien.JointBayesianStatistics": Renamed("mien.GroupStatistics"),
+        "mien.KernelNullSpaceProjection": Renamed(
+            "mien.KernelNullSpaceProjection", params={"n_features": "approximation_size"}
+        ),
+        "mien.KernelRelevantComponents": Renamed(
+            "mien.KernelRelevantComponents", params={"n_features": "approximation_size"}
+        ),
+        "mien.RandomSamplingLDA": Renamed("mien.RandomSamplingLDA", params={"prior": "priors"}),
+    },
 }
 
 

@@ -7,10 +7,9 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from sklearn.utils import check_array
 
-from mien._core.threads import map_threads
+from mien._core.parallel import count_threads, map_threads
 from mien.errors import InputError
 
 __all__ = [
@@ -161,4 +160,4 @@ def for_each_stretch(
 
 def _share_out(work: Callable[[Any], None], parts: Sequence[Any], n_jobs: int | None) -> None:
     """Work on the parts in so many threads, or in as many as there are cores, as BLAS would."""
-    map_threads(work, parts, None if n_jobs is None else effective_n_jobs(n_jobs))
+    map_threads(work, parts, None if n_jobs is None else count_threads(n_jobs))

@@ -11,8 +11,8 @@ from scipy.linalg import solve_triangular
 from sklearn.utils.validation import check_array
 
 from mien._core.jit import load_kernels
+from mien._core.parallel import map_threads
 from mien._core.progress import report
-from mien._core.threads import map_threads
 from mien._core.validation import check_at_least_one_of
 from mien.errors import InputError
 

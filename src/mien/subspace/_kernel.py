@@ -48,9 +48,9 @@ class KernelNullSpaceProjection(KernelProjection):
         plain vectors (Notes).
     approximation : {None, "nystroem", "fastfood"}
         Finite features that stand for the kernel, for more points than a kernel matrix can have.
-    n_features : int or None
-        How many; None is the lesser of 2,000 and the number of points. The null space then needs
-        more of them than residuals, N − R.
+    approximation_size : int or None
+        How many features; None is the lesser of 2,000 and the number of points. The null space
+        then needs more of them than residuals, N − R.
     fallback : {None, "relevant-components"}
         Where the null space is empty, as with too few features or a kernel that is numerically
         of low rank: refuse, or whiten.
@@ -111,7 +111,7 @@ class KernelNullSpaceProjection(KernelProjection):
         kernel_params: dict[str, Any] | None = None,
         geometry: str = "rkhs",
         approximation: str | None = None,
-        n_features: int | None = None,
+        approximation_size: int | None = None,
         fallback: str | None = None,
         rtol: float = 1e-9,
         random_state: Any = None,
@@ -122,7 +122,7 @@ class KernelNullSpaceProjection(KernelProjection):
         self.kernel_params = kernel_params
         self.geometry = geometry
         self.approximation = approximation
-        self.n_features = n_features
+        self.approximation_size = approximation_size
         self.fallback = fallback
         self.rtol = rtol
         self.random_state = random_state
@@ -210,7 +210,7 @@ class KernelRelevantComponents(KernelProjection):
         kernel_params: dict[str, Any] | None = None,
         geometry: str = "rkhs",
         approximation: str | None = None,
-        n_features: int | None = None,
+        approximation_size: int | None = None,
         rtol: float = 1e-9,
         random_state: Any = None,
     ) -> None:
@@ -220,7 +220,7 @@ class KernelRelevantComponents(KernelProjection):
         self.kernel_params = kernel_params
         self.geometry = geometry
         self.approximation = approximation
-        self.n_features = n_features
+        self.approximation_size = approximation_size
         self.rtol = rtol
         self.random_state = random_state
 

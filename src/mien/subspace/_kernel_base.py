@@ -55,7 +55,7 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         "kernel_params": [dict, None],
         "geometry": [StrOptions({"rkhs", "empirical"})],
         "approximation": [StrOptions({"nystroem", "fastfood"}), None],
-        "n_features": [POSITIVE_INTEGER, None],
+        "approximation_size": [POSITIVE_INTEGER, None],
         "rtol": [FRACTION],
         "random_state": ["random_state"],
     }
@@ -65,7 +65,7 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     kernel_params: dict[str, Any] | None
     geometry: str
     approximation: str | None
-    n_features: int | None
+    approximation_size: int | None
     rtol: float
     random_state: Any
     n_components: int | str | None
@@ -139,7 +139,7 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """The linear method on features that stand for the kernel, in batches where N is large."""
         if self.geometry == "empirical":
             raise InputError('geometry="empirical" needs the whole kernel: approximation=None')
-        n_features = self.n_features or min(len(X), 2000)
+        n_features = self.approximation_size or min(len(X), 2000)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if self.approximation == "fastfood":
             self.map_ = fastfood_map(X, self.kernel, self.sigma_ or 1.0, n_features, seed)

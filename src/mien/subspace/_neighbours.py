@@ -54,7 +54,7 @@ class NearestNeighbourIdentifier(ClassifierMixin, BaseEstimator):
     ['ann']
     >>> model.identify([[2.0], [30.0]], threshold=-5).tolist()
     ['ann', 'unknown']
-    >>> model.retrieve([[8.0]], k=2).labels.tolist()
+    >>> model.retrieve([[8.0]], n_neighbors=2).labels.tolist()
     [['bob', 'ann']]
     """
 
@@ -85,19 +85,21 @@ class NearestNeighbourIdentifier(ClassifierMixin, BaseEstimator):
         self.classes_ = np.unique(self.labels_)
         return self
 
-    def kneighbors(self, X: Any, k: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def kneighbors(self, X: Any, n_neighbors: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Distances and gallery rows (n_probes, k) of the nearest, nearest first."""
         check_is_fitted(self, "gallery_")
         X = validate_data(self, X, dtype=FLOATS, reset=False)
-        k = self.n_neighbors if k is None else k
+        k = self.n_neighbors if n_neighbors is None else n_neighbors
         if not 1 <= k <= len(self.gallery_):
-            raise InputError(f"k must be from 1 to the gallery's {len(self.gallery_)}; got {k}")
+            raise InputError(
+                f"n_neighbors must be from 1 to the gallery's {len(self.gallery_)}; got {k}"
+            )
         search = NearestNeighbors(metric=self.metric, n_jobs=self.n_jobs).fit(self.gallery_)
         return search.kneighbors(X, n_neighbors=k)
 
-    def retrieve(self, X: Any, k: int) -> Retrieval:
-        """The k gallery entries that are most like each row of X (n_probes, n_features)."""
-        distances, rows = self.kneighbors(X, k)
+    def retrieve(self, X: Any, n_neighbors: int) -> Retrieval:
+        """The gallery entries that are most like each row of X (n_probes, n_features)."""
+        distances, rows = self.kneighbors(X, n_neighbors)
         scores = 1 - distances if self.metric == "cosine" else -distances
         return Retrieval(self.labels_[rows], scores, rows)
 
