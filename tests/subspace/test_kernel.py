@@ -157,7 +157,7 @@ def test_fastfood_comes_near_the_exact_kernel() -> None:
 
 def test_approximation_in_batches_equals_one_batch(monkeypatch: pytest.MonkeyPatch) -> None:
     X, groups = make_problem(60, 4, 6, seed=9)
-    build = {"sigma": 8.0, "approximation": "nystroem", "n_features": 20, "random_state": 0}
+    build = {"sigma": 8.0, "approximation": "nystroem", "approximation_size": 20, "random_state": 0}
     whole = KernelRelevantComponents(6, **build).fit(X, groups).transform(X)
     monkeypatch.setattr("mien.subspace._kernel_base.BATCH_BYTES", 20 * 8 * 50)
     parts = KernelRelevantComponents(6, **build).fit(X, groups).transform(X)
