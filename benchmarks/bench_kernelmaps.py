@@ -24,7 +24,7 @@ def rows() -> Iterator[Row]:
     fastfood = Fastfood(5, sigma=sigma, random_state=0).fit(X)
     ours = seconds(lambda: fastfood.transform(X))
     yield Row(job, "Fastfood, float32", ours, ours / floor, "floor")
-    fresh = Fastfood(10, sigma=sigma, features="sin", random_state=0).fit(X)
+    fresh = Fastfood(10, sigma=sigma, functions="sin", random_state=0).fit(X)
     took = seconds(lambda: fresh.transform(X))
     yield Row(job, "Fastfood, sine alone, 10×", took, took / floor, "floor")
     sinks = RandomKitchenSinks(5, sigma=sigma, random_state=0).fit(X)

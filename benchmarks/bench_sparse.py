@@ -13,13 +13,13 @@ from benchmarks.measure import Row, peak_memory, seconds
 from mien.sparse import KSVD, orthogonal_matching_pursuit
 
 
-def _signals(n: int, d: int, n_atoms: int, n_nonzero: int) -> tuple[np.ndarray, np.ndarray]:
+def _signals(n: int, d: int, n_atoms: int, n_nonzero_coefs: int) -> tuple[np.ndarray, np.ndarray]:
     """Signals that are sparse in a random dictionary, with some noise."""
     rng = np.random.default_rng(0)
     atoms = rng.normal(size=(n_atoms, d)).astype(np.float32)
     atoms /= np.linalg.norm(atoms, axis=1, keepdims=True)
     X = 0.02 * rng.normal(size=(n, d)).astype(np.float32)
-    for _ in range(n_nonzero):
+    for _ in range(n_nonzero_coefs):
         X += rng.normal(size=(n, 1)).astype(np.float32) * atoms[rng.integers(n_atoms, size=n)]
     return X, atoms
 
@@ -29,11 +29,11 @@ def _omp_rows(n: int, d: int, n_atoms: int, k: int) -> Iterator[Row]:
     job = f"OMP {n:,} × {d:,}, {n_atoms:,} atoms, K = {k}"
     floor = seconds(lambda: X @ atoms.T)
     yield Row(job, "the product X·Dᵀ (floor)", floor)
-    ours = seconds(lambda: orthogonal_matching_pursuit(X, atoms, n_nonzero=k))
+    ours = seconds(lambda: orthogonal_matching_pursuit(X, atoms, n_nonzero_coefs=k))
     yield Row(job, "mien, float32", ours, ours / floor, "floor")
-    codes, energy = orthogonal_matching_pursuit(X, atoms, n_nonzero=k, return_energy=True)
+    codes, energy = orthogonal_matching_pursuit(X, atoms, n_nonzero_coefs=k, return_energy=True)
     X64, atoms64 = X.astype(np.float64), atoms.astype(np.float64)
-    took = seconds(lambda: orthogonal_matching_pursuit(X64, atoms64, n_nonzero=k))
+    took = seconds(lambda: orthogonal_matching_pursuit(X64, atoms64, n_nonzero_coefs=k))
     yield Row(job, "mien, float64", took, took / floor, "floor")
     part = 500
     gram, cov = atoms64 @ atoms64.T, atoms64 @ X64[:part].T
@@ -54,7 +54,7 @@ def _omp_rows(n: int, d: int, n_atoms: int, k: int) -> Iterator[Row]:
 def _train(n: int, d: int, n_atoms: int, k: int, rounds: int, **options: Any) -> tuple[float, Any]:
     X, _ = _signals(n, d, n_atoms, k)
     start = X[:n_atoms] / np.linalg.norm(X[:n_atoms], axis=1, keepdims=True)
-    model = KSVD(n_atoms, n_nonzero=k, max_iter=1, init=start, random_state=0, **options)
+    model = KSVD(n_atoms, n_nonzero_coefs=k, max_iter=1, init=start, random_state=0, **options)
     model.fit(X)  # compiles
     model.set_params(max_iter=rounds)
     begin = time.perf_counter()

@@ -30,7 +30,7 @@ for leaving in ("experiments", "reconstruction"):
                 ROOMS[above] |= set(ROOMS)
 if not (SOURCE / "media").exists():
     ROOMS["datasets"].add("faces")
-REBUILDING = (SOURCE / "experiments").exists() or (SOURCE / "reconstruction").exists()
+REBUILDING = (SOURCE / "cli" / "complete.py").exists()
 
 
 def _modules() -> list[Path]:

@@ -1,1 +1,1 @@
-"""How well covered parts of photographs are found and restored."""
+"""How well covered parts of photographs are found and completed."""

@@ -27,7 +27,7 @@ def main(
     out: Out = None,
     as_json: AsJson = False,
 ) -> None:
-    """Cover faces of people whom no model has seen, and restore them."""
+    """Cover faces of people whom no model has seen, and complete them."""
     from papers.completion.report import PARTS, judge_completion
 
     with showing_progress():

@@ -46,7 +46,7 @@ def load_sets(
             faces = crop_rendered(make_faces(300 if quick else 2000, 4, size=64, random_state=seed))
             settings = {"n_atoms": 300 if quick else 1000, "max_iter": 3 if quick else 8}
             most, n_test, test_size = len(faces), 200 if quick else 800, 0.1
-        settings["n_nonzero"] = 20
+        settings["n_nonzero_coefs"] = 20
         train, test = split_people(faces.people, test_size, random_state=seed)
         rng = np.random.default_rng(seed)
         test = np.sort(rng.permutation(test)[:n_test])

@@ -9,8 +9,8 @@ import numpy as np
 
 from mien._core.progress import report as report_progress
 from mien._core.progress import track
+from mien.completion import FaceCompleter, make_cover
 from mien.errors import InputError
-from mien.reconstruction import FaceHallucinator, make_mask
 from mien.reports import Report, plot_curves, plot_histograms, plot_roc
 from papers.hallucination.data import SIZE, Faces, load_sets
 from papers.hallucination.run import (
@@ -65,7 +65,7 @@ def reproduce_hallucination(
         _add_set(report, faces, random_state)
         if study and n == 0:
             report.table(
-                f"PSNR over K (atoms a face) and β (weight of the visible part), {faces.name}",
+                f"PSNR over K (atoms per face) and β (weight of the visible part), {faces.name}",
                 study_dictionaries(faces, random_state),
                 "At most 3,000 faces, 400 atoms, 4 rounds; people held out of the training set.",
             )
@@ -73,7 +73,7 @@ def reproduce_hallucination(
 
 
 def _add_set(report: Report, faces: Faces, seed: int) -> None:
-    learned: dict[float, FaceHallucinator] = {}
+    learned: dict[float, FaceCompleter] = {}
     results = [
         run_row(row, faces, seed, learned)
         for row in track(ROWS, f"{faces.name}: methods", total=len(ROWS))
@@ -83,20 +83,20 @@ def _add_set(report: Report, faces: Faces, seed: int) -> None:
         f"{len(faces.train)} faces of {faces.train.n_people} people to learn from (each also "
         f"mirrored), {len(faces.test)} faces of {faces.test.n_people} others to complete. "
         f"Dictionaries of {faces.settings['n_atoms']} atoms, "
-        f"{faces.settings['n_nonzero']} of them a face, "
+        f"{faces.settings['n_nonzero_coefs']} of them per face, "
         f"{faces.settings['max_iter']} rounds."
     )
     report.table(
         f"Fidelity on {faces.name}: PSNR in dB",
         [_fidelity_row(result) for result in results],
-        "PSNR and its standard deviation are over all pixels of each face as reconstructed, also "
-        "the visible ones; in brackets 95 % intervals over people. The paper's faces are one "
+        "PSNR and its standard deviation are over all pixels of each face as estimated, also the "
+        "visible ones; in brackets 95 % intervals over people. The paper's faces are one "
         "million private mugshots. Fastfood 5× shares the dictionary of the row above it.",
     )
     report_progress(f"{faces.name}: verification", 0, 1)
     matcher = train_matcher(faces, seed)
     originals = {"original": verify(matcher, faces.test.vectors(), faces)}
-    matches = {r["row"].name: verify(matcher, r["restored"], faces) for r in results}
+    matches = {r["row"].name: verify(matcher, r["completed"], faces) for r in results}
     rows = [_match_row("original", originals["original"], 0.982, 0.014)]
     rows += [
         _match_row(r["row"].name, matches[r["row"].name], r["row"].vr, r["row"].eer)
@@ -133,7 +133,7 @@ def _fidelity_row(result: dict[str, Any]) -> dict[str, Any]:
         "method": row.name,
         "PSNR": tuple(measures["psnr"][part] for part in parts),
         "std": round(float(result["psnr"].std()), 2),
-        "hidden pixels": round(measures["psnr_hidden"]["value"], 2),
+        "covered pixels": round(measures["psnr_covered"]["value"], 2),
         "SSIM": round(measures["ssim"]["value"], 3),
         "paper": row.psnr,
         "paper std": row.std,
@@ -158,8 +158,8 @@ def _match_row(
 def _add_pictures(report: Report, faces: Faces, results: list[dict[str, Any]]) -> None:
     chosen = np.linspace(0, len(faces.test) - 1, 6).astype(int)
     originals = faces.test.vectors().reshape(-1, SIZE, SIZE)[chosen]
-    visible = np.where(make_mask("periocular", (SIZE, SIZE)), originals, 0.5)
-    columns = [originals, visible, *(np.clip(r["restored"][chosen], 0, 1) for r in results)]
+    visible = np.where(make_cover("below-eyes", (SIZE, SIZE)), 0.5, originals)
+    columns = [originals, visible, *(np.clip(r["completed"][chosen], 0, 1) for r in results)]
     names = ["original", "visible", *(r["row"].name for r in results)]
     report.gallery(
         np.stack(columns, axis=1).reshape(-1, SIZE, SIZE),
@@ -178,7 +178,7 @@ def _add_pictures(report: Report, faces: Faces, results: list[dict[str, Any]]) -
             )
     report.gallery(
         results[-1]["confidence"][None],
-        captions=["1 (white) is seen; 0 is no better than the mean face"],
+        captions=["1 (white) is visible; 0 is no better than the mean face"],
         title="Where it guesses",
         columns=4,
     )

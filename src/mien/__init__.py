@@ -1,4 +1,4 @@
-"""Recognise, verify, group and restore faces when labels are few, weak, foreign or partial.
+"""Recognise, verify, group and complete faces when labels are few, weak, foreign or partial.
 
 The rooms of the house are imported when they are first used, so that ``import mien`` stays quick:
 
@@ -20,6 +20,7 @@ __all__ = [
     "MienError",
     "__version__",
     "committee",
+    "completion",
     "crops",
     "datasets",
     "demo",
@@ -34,7 +35,6 @@ __all__ = [
     "media",
     "multiview",
     "recognition",
-    "reconstruction",
     "reports",
     "save",
     "sparse",

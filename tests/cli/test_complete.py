@@ -1,4 +1,4 @@
-"""``mien train hallucinator`` and ``mien complete``, from the outside."""
+"""``mien train completer`` and ``mien complete``, from the outside."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model") / "faces.mien"
-    words = _invoke("train", "hallucinator", folder, "--out", path, "--method", "ridge")
+    words = _invoke("train", "completer", folder, "--out", path, "--completer", "ridge")
     assert "30 faces of 32×32" in words
     return path
 
@@ -55,12 +55,12 @@ def test_one_picture_is_three_side_by_side(model: Path, folder: Path, tmp_path: 
     assert result[13:].std() > 3
 
 
-def test_folders_other_masks_and_json(model: Path, folder: Path, tmp_path: Path) -> None:
+def test_folders_other_covers_and_json(model: Path, folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "done"
-    mask = tmp_path / "mask.png"
-    write_image(mask, np.pad(np.full((16, 32), 255, np.uint8), ((0, 16), (0, 0))))
-    call = ("complete", folder, "--model", model, "--out", out, "--mask")
-    found = json.loads(_invoke(*call, mask, "--json"))
+    cover = tmp_path / "cover.png"
+    write_image(cover, np.pad(np.full((16, 32), 255, np.uint8), ((16, 0), (0, 0))))
+    call = ("complete", folder, "--model", model, "--out", out, "--cover")
+    found = json.loads(_invoke(*call, cover, "--json"))
     assert len(found["written"]) == 30
     assert all(Path(path).exists() for path in found["written"])
     assert "and 25 more" in _invoke(*call, "left")
@@ -70,7 +70,7 @@ def test_rendered_faces_train_a_dictionary(tmp_path: Path) -> None:
     path = tmp_path / "dictionary.mien"
     summary = json.loads(
         _invoke(
-            "train", "hallucinator", "rendered", "--out", path, "--method", "dw-ksvd", "--atoms",
+            "train", "completer", "rendered", "--out", path, "--completer", "dictionary", "--atoms",
             50, "--rounds", 2, "--faces", 200, "--size", 16, "--json",
             "--checkpoint", tmp_path / "state.npz",
         )
@@ -84,9 +84,11 @@ def test_errors(model: Path, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no pictures"):
         _invoke("complete", tmp_path / "empty", "--model", model, "--out", tmp_path / "x")
-    with pytest.raises(InputError, match="a mask is one of"):
-        _invoke("complete", folder, "--model", model, "--mask", "nose", "--out", tmp_path / "x")
+    with pytest.raises(InputError, match="a cover is one of"):
+        _invoke("complete", folder, "--model", model, "--cover", "nose", "--out", tmp_path / "x")
     with pytest.raises(InputError, match="--model"):
         _invoke("complete", folder, "--cropped", "--out", tmp_path / "x")
-    with pytest.raises(InputError, match="method must be one of"):
-        _invoke("train", "hallucinator", folder, "--method", "magic", "--out", tmp_path / "y")
+    with pytest.raises(InputError, match="completer must be one of"):
+        _invoke("train", "completer", folder, "--completer", "magic", "--out", tmp_path / "y")
+    with pytest.raises(InputError, match="no parameter beta"):
+        _invoke("train", "completer", folder, "--completer", "pca", "--beta", 3, "--out", "y")

@@ -34,7 +34,7 @@ def _proba(model: Any, given: Arrays) -> Arrays:
 
 
 def _complete(model: Any, given: Arrays) -> Arrays:
-    done = model.reconstruct(given["faces"], details=True)
+    done = model.complete(given["faces"], details=True)
     return {"faces": done.faces, "confidence": done.confidence}
 
 

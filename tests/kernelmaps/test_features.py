@@ -13,7 +13,7 @@ from scipy.spatial.distance import cdist
 from mien.errors import InputError, NumericsWarning
 from mien.kernelmaps import Fastfood, RandomKitchenSinks
 from mien.kernelmaps._base import _write_features
-from mien.kernelmaps.fastfood import _project_numpy
+from mien.kernelmaps._fastfood import _project_numpy
 from tests.near import assert_near
 
 MAPS = [Fastfood, RandomKitchenSinks]
@@ -43,7 +43,7 @@ def _features(V: np.ndarray, X: np.ndarray, features: str) -> np.ndarray:
 @pytest.mark.parametrize(("width", "expansion"), [(1, 3), (5, 2), (64, 1), (100, 2.3), (33, 0.5)])
 def test_fastfood_equals_the_explicit_matrix(width: int, expansion: float, features: str) -> None:
     X = np.random.default_rng(width).normal(size=(7, width))
-    fastfood = Fastfood(expansion, sigma=1.7, features=features, random_state=3).fit(X)
+    fastfood = Fastfood(expansion, sigma=1.7, functions=features, random_state=3).fit(X)
     V = _explicit_matrix(fastfood)
     expected = _features(V, X, features)
     assert_near(fastfood.transform(X), expected, digits=8)
@@ -66,7 +66,7 @@ def test_rows_of_fastfood_are_as_long_as_gaussian_ones() -> None:
 @pytest.mark.parametrize("features", ["sincos", "sin"])
 def test_polynomials_hold_for_large_angles(features: str) -> None:
     angles = np.random.default_rng(0).uniform(-3000, 3000, size=(4, 3000)).astype(np.float32)
-    sinks = RandomKitchenSinks(3000, sigma=1.0, features=features).fit(np.zeros((1, 1)))
+    sinks = RandomKitchenSinks(3000, sigma=1.0, functions=features).fit(np.zeros((1, 1)))
     sinks.frequencies_ = np.ones((3000, 1))
     out = np.empty((4, sinks._n_features_out), np.float32)
     sinks._project = lambda X: angles
@@ -99,7 +99,7 @@ def test_kernel_error_falls_with_the_root_of_the_frequencies(cls: Any) -> None:
 def test_sine_alone_is_not_the_kernel() -> None:
     X = np.random.default_rng(0).normal(size=(30, 32))
     sigma = 6.0
-    Z = Fastfood(200, sigma=sigma, features="sin", random_state=0).fit_transform(X)
+    Z = Fastfood(200, sigma=sigma, functions="sin", random_state=0).fit_transform(X)
     minus = np.exp(-cdist(X, X, "sqeuclidean") / (2 * sigma**2))
     plus = np.exp(-cdist(X, -X, "sqeuclidean") / (2 * sigma**2))
     np.testing.assert_allclose(Z @ Z.T, (minus - plus) / 2, atol=0.06)
@@ -112,7 +112,7 @@ def test_sine_alone_is_not_the_kernel() -> None:
 def test_round_trip_is_exact_inside_the_domain(cls: Any, features: str, dtype: type) -> None:
     X = np.random.default_rng(0).uniform(size=(20, 100)).astype(dtype)
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    maps = cls(4, sigma="invertible", features=features, random_state=0).fit(X)
+    maps = cls(4, sigma="invertible", functions=features, random_state=0).fit(X)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         back = maps.inverse_transform(maps.transform(X))
@@ -123,14 +123,14 @@ def test_round_trip_is_exact_inside_the_domain(cls: Any, features: str, dtype: t
 @pytest.mark.parametrize("features", ["sincos", "sin"])
 def test_outside_the_domain_the_share_is_told(features: str) -> None:
     X = np.random.default_rng(0).normal(size=(20, 64))
-    maps = Fastfood(4, sigma=2.0, features=features, random_state=0).fit(X)
+    maps = Fastfood(4, sigma=2.0, functions=features, random_state=0).fit(X)
     with pytest.warns(NumericsWarning, match=r"\d+\.\d+% of the entries"):
         maps.inverse_transform(maps.transform(X))
 
 
 def test_the_way_back_says_what_it_needs() -> None:
     X = np.random.default_rng(0).normal(size=(10, 64))
-    cosines = Fastfood(2, features="cos", random_state=0).fit(X)
+    cosines = Fastfood(2, functions="cos", random_state=0).fit(X)
     with pytest.raises(InputError, match="sign"):
         cosines.inverse_transform(cosines.transform(X))
     few = Fastfood(0.5, random_state=0).fit(X)

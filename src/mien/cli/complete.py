@@ -16,17 +16,17 @@ def complete(
     photo: Annotated[
         Path, typer.Argument(help="A photograph, or a folder of them.", metavar="PHOTO|FOLDER")
     ],
-    mask: Annotated[
+    cover: Annotated[
         str | None,
         typer.Option(
-            help="auto finds what is covered. Or what is visible: periocular, upper, lower, left, "
-            "right, or a picture that is white there. (Default: auto; with --cropped that of the "
-            "training.)"
+            help="What is covered: auto finds it; or below-eyes, lower, upper, left, right, or a "
+            "picture that is white there. Nothing else is changed. (Default: auto; with --cropped "
+            "that of the training.)"
         ),
     ] = None,
     model: Annotated[
         Path | None,
-        typer.Option(help="From mien train hallucinator. (Default: the shipped model.)"),
+        typer.Option(help="Model file from mien train completer. (Default: the shipped model.)"),
     ] = None,
     cropped: Annotated[
         bool | None,
@@ -41,20 +41,20 @@ def complete(
         Path | None,
         typer.Option(help="Picture to write; a folder for a folder. (Default: beside the input.)"),
     ] = None,
-    restored: Annotated[
+    completed: Annotated[
         Path | None,
-        typer.Option(help="Also write the restored photograph alone; a folder for a folder."),
+        typer.Option(help="Also write the completed photograph alone; a folder for a folder."),
     ] = None,
     scale: Annotated[int, typer.Option(min=1, max=16, help="Enlargement of cropped faces.")] = 4,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print what was done for programs, and nothing else.")
     ] = False,
 ) -> None:
-    """Restore the covered part of faces; original, covered part and result side by side.
+    """Complete the covered part of faces; original, covered part and result side by side.
 
-    mien complete masked.jpg --out restored.png
+    mien complete masked.jpg --out completed.png
 
-    The result is a guess: the mean of faces that look alike where this one is seen.
+    The result is a guess: the mean of faces that look alike where this one is visible.
     """
     from mien.crops import complete as complete_crops
     from mien.recognition import complete_files
@@ -64,14 +64,14 @@ def complete(
         out = photo.with_name(photo.stem + suffix)
     with showing_progress():
         if model is not None if cropped is None else cropped:
-            if restored is not None:
-                raise typer.BadParameter("--restored is for photographs, not with --cropped")
+            if completed is not None:
+                raise typer.BadParameter("--completed is for photographs, not with --cropped")
             done = complete_crops(
-                model, photo, out, mask=None if mask == "auto" else mask, scale=scale
+                model, photo, out, cover=None if cover == "auto" else cover, scale=scale
             )
         else:
             done = complete_files(
-                photo, out, mask=mask or "auto", model=model, engine=engine, restored=restored
+                photo, out, cover=cover or "auto", model=model, engine=engine, completed=completed
             )
     if as_json:
         print_json(done)
@@ -101,6 +101,6 @@ def _describe(picture: dict[str, Any]) -> str:
     shares = ", ".join(f"{100 * face['covered']:.0f} %" for face in picture["faces"])
     count = len(picture["faces"])
     faces = f"{count} face{'s' if count > 1 else ''}"
-    if picture["restored"] == 0:
+    if picture["completed"] == 0:
         return f"{picture['file']}: {faces}; nothing was taken as covered"
     return f"{picture['file']}: {faces}, covered by {shares}"

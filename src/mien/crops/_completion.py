@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from mien._core.progress import track
+from mien.completion import FaceCompleter, make_completer, make_cover
 from mien.datasets import iter_faces, load_folder, load_lfw, load_lfw_landmarks
 from mien.errors import InputError
 from mien.faces import Face, align_face
 from mien.files import load
 from mien.media import contact_sheet, is_picture, read_image, write_image
 from mien.recognition import frame_face, name_targets
-from mien.reconstruction import FaceHallucinator, make_mask
 
 __all__ = ["complete", "load_aligned_lfw", "train_completer"]
 
@@ -44,48 +44,55 @@ def load_aligned_lfw(home: PathLike | None, size: int) -> tuple[np.ndarray, np.n
 def train_completer(
     source: PathLike,
     *,
+    completer: str = "blend",
     size: int = 32,
-    mask: str = "periocular",
+    cover: str = "below-eyes",
     n_rendered: int = 4000,
     home: PathLike | None = None,
     random_state: int = 0,
-    **settings: Any,
-) -> tuple[FaceHallucinator, int]:
+    **params: Any,
+) -> tuple[FaceCompleter, int]:
     """Learn from the pictures of a folder, from LFW, or from rendered people.
 
     Parameters
     ----------
     source : path, "lfw" or "rendered"
-        A folder with a folder a person (names do not matter here); the faces of LFW, framed as
+        A folder with one folder per person; the faces of LFW, framed as
         :func:`mien.recognition.complete` does; or faces that are drawn while it learns.
+    completer : str
+        Name of a completer of :data:`mien.completion.COMPLETERS`.
     size : int
         Side of the faces in pixels.
-    mask : str
-        What will be visible.
+    cover : str
+        What will be covered.
     n_rendered : int
         Faces to render.
     home : path or None
         Folder of the real data, for "lfw".
     random_state : int
-        Seed.
-    **settings
-        Further parameters of :class:`FaceHallucinator`.
+        Seed of the rendered faces, and of completers that draw.
+    **params
+        Parameters of the completer; None leaves one at its default.
 
     Returns
     -------
     model, n_faces
     """
-    model = FaceHallucinator(random_state=random_state, **settings)
+    given = {name: value for name, value in params.items() if value is not None}
+    built = make_completer(completer, **given)
+    if "random_state" in built.get_params(deep=False):
+        built.set_params(random_state=random_state)
+    model = FaceCompleter(built, cover=cover)
     if str(source) == "rendered":
         people = max(1, n_rendered // 4)
-        model.fit(
-            lambda: iter_faces(2048, people, 4, size=size, random_state=random_state), mask=mask
-        )
+        model.fit(lambda: iter_faces(2048, people, 4, size=size, random_state=random_state))
         return model, 4 * people
-    images = load_aligned_lfw(home, size)[0] if str(source) == "lfw" else None
-    if images is None:
-        images = load_folder(source, size=size).images
-    return model.fit(images, mask=mask), len(images)
+    if str(source) == "lfw":
+        images, people = load_aligned_lfw(home, size)
+    else:
+        folder = load_folder(source, size=size)
+        images, people = folder.images, folder.people
+    return model.fit(images, people=people), len(images)
 
 
 def complete(
@@ -93,7 +100,7 @@ def complete(
     source: PathLike,
     out: PathLike,
     *,
-    mask: str | None = None,
+    cover: str | None = None,
     scale: int = 4,
 ) -> dict[str, Any]:
     """Complete faces that are cut out already; write original, visible part and result.
@@ -106,9 +113,9 @@ def complete(
         A picture of a face, or a folder of them.
     out : path
         Picture to write for one picture, folder for a folder.
-    mask : str or None
-        What is visible: a name, the path of a picture that is white where the face is visible,
-        or None for the mask that the model learned with.
+    cover : str or None
+        What is covered: a name, the path of a picture that is white where the face is covered,
+        or None for the cover that the model learned with.
     scale : int
         Enlargement of what is written.
 
@@ -120,18 +127,18 @@ def complete(
     if model_path is None:
         raise InputError("faces that are cut out need the model that learned such faces: --model")
     model = load(Path(model_path))
-    if not isinstance(model, FaceHallucinator):
-        raise InputError(f"{model_path} holds a {type(model).__name__}, not a FaceHallucinator")
+    if not isinstance(model, FaceCompleter):
+        raise InputError(f"{model_path} holds a {type(model).__name__}, not a FaceCompleter")
     shape = (model.shape_[0], model.shape_[1])
     colour = len(model.shape_) == 3
-    visible = model.mask_ if mask is None else _read_mask(mask, shape)
+    covered = model.cover_ if cover is None else _read_cover(cover, shape)
     files, targets = name_targets(Path(source), Path(out))
     for low in track(range(0, len(files), _BATCH), "completing"):
         batch = slice(low, low + _BATCH)
         faces = np.stack([read_image(file, size=shape, colour=colour) for file in files[batch]])
         shown = faces.astype(np.float32) / 255
-        result = model.reconstruct(faces, mask=visible)
-        grey = np.where(visible[..., None] if colour else visible, shown, np.float32(0.5))
+        result = model.complete(faces, cover=covered)
+        grey = np.where(covered[..., None] if colour else covered, np.float32(0.5), shown)
         for target, *three in zip(targets[batch], shown, grey, result, strict=True):
             sheet = contact_sheet(np.stack(three), columns=3)
             write_image(target, np.repeat(np.repeat(sheet, scale, axis=0), scale, axis=1))
@@ -141,7 +148,7 @@ def complete(
     }
 
 
-def _read_mask(mask: str, shape: tuple[int, int]) -> np.ndarray:
-    if is_picture(mask):
-        return make_mask(read_image(mask, size=shape, fit="stretch") >= 128, shape)
-    return make_mask(mask, shape)
+def _read_cover(cover: str, shape: tuple[int, int]) -> np.ndarray:
+    if is_picture(cover):
+        return make_cover(read_image(cover, size=shape, fit="stretch") >= 128, shape)
+    return make_cover(cover, shape)

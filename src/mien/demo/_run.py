@@ -16,9 +16,9 @@ from threadpoolctl import threadpool_limits
 from mien._core.progress import report as report_progress
 from mien.demo._baselines import compare_baselines
 from mien.demo._committee import show_committee
+from mien.demo._completion import complete_faces
 from mien.demo._data import DemoData, load_demo_data
 from mien.demo._faces import show_faces
-from mien.demo._hallucination import complete_faces
 from mien.demo._people import show_people
 from mien.demo._two_views import compare_two_views
 from mien.demo._verification import show_verification

@@ -8,7 +8,7 @@ from ._clustering import (
     majority_purity,
     pairwise_purity_accuracy,
 )
-from ._completion import evaluate_reconstruction, psnr, ssim
+from ._completion import evaluate_completion, psnr, ssim
 from ._curves import (
     Det,
     Roc,
@@ -64,8 +64,8 @@ __all__ = [
     "equal_error_rate",
     "evaluate_all_pairs",
     "evaluate_clustering",
+    "evaluate_completion",
     "evaluate_identification",
-    "evaluate_reconstruction",
     "evaluate_retrieval",
     "evaluate_verification",
     "fold_accuracy",

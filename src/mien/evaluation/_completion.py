@@ -17,27 +17,27 @@ from mien.evaluation._intervals import (
 )
 from mien.evaluation._verification import with_interval
 
-__all__ = ["evaluate_reconstruction", "psnr", "ssim"]
+__all__ = ["evaluate_completion", "psnr", "ssim"]
 
 
-def _check_pictures(truth: Any, restored: Any) -> tuple[np.ndarray, np.ndarray]:
-    original, result = check_images("truth", truth), check_images("restored", restored)
+def _check_pictures(truth: Any, completed: Any) -> tuple[np.ndarray, np.ndarray]:
+    original, result = check_images("truth", truth), check_images("completed", completed)
     if original.shape != result.shape:
         raise InputError(
-            f"truth and restored must have one shape; got {original.shape} and {result.shape}"
+            f"truth and completed must have one shape; got {original.shape} and {result.shape}"
         )
     return original, result
 
 
-def psnr(truth: Any, restored: Any, *, mask: Any = None) -> np.ndarray:
+def psnr(truth: Any, completed: Any, *, cover: Any = None) -> np.ndarray:
     """Peak signal-to-noise ratio of each picture, in decibels.
 
     Parameters
     ----------
-    truth, restored : array-like (n, h, w) or (n, h, w, 3)
+    truth, completed : array-like (n, h, w) or (n, h, w, 3)
         Pictures: ``uint8``, or floats in [0, 1]. The peak is 1.
-    mask : array-like (h, w) of bool or None
-        Where the error is measured; None takes all pixels.
+    cover : array-like (h, w) of bool or None
+        Pixels on which the error is measured; None takes all.
 
     Returns
     -------
@@ -50,13 +50,13 @@ def psnr(truth: Any, restored: Any, *, mask: Any = None) -> np.ndarray:
     >>> psnr(np.zeros((1, 4, 4)), np.full((1, 4, 4), 0.1)).round(3)
     array([20.])
     """
-    original, result = _check_pictures(truth, restored)
+    original, result = _check_pictures(truth, completed)
     square = (original.astype(np.float64) - result) ** 2
-    if mask is not None:
-        chosen = np.asarray(mask)
+    if cover is not None:
+        chosen = np.asarray(cover)
         if chosen.dtype != bool or chosen.shape != original.shape[1:3] or not chosen.any():
             raise InputError(
-                f"mask must be booleans of the shape {original.shape[1:3]} with one pixel at "
+                f"cover must be booleans of the shape {original.shape[1:3]} with one pixel at "
                 f"least; got {chosen.dtype} {chosen.shape}"
             )
         square = square[:, chosen]
@@ -65,12 +65,12 @@ def psnr(truth: Any, restored: Any, *, mask: Any = None) -> np.ndarray:
         return -10 * np.log10(error)
 
 
-def ssim(truth: Any, restored: Any) -> np.ndarray:
+def ssim(truth: Any, completed: Any) -> np.ndarray:
     """Structural similarity of each picture, by scikit-image.
 
     Parameters
     ----------
-    truth, restored : array-like (n, h, w) or (n, h, w, 3)
+    truth, completed : array-like (n, h, w) or (n, h, w, 3)
         Pictures: ``uint8``, or floats in [0, 1], at least 11 pixels high and wide.
 
     Returns
@@ -91,7 +91,7 @@ def ssim(truth: Any, restored: Any) -> np.ndarray:
     """
     from skimage.metrics import structural_similarity
 
-    original, result = _check_pictures(truth, restored)
+    original, result = _check_pictures(truth, completed)
     if min(original.shape[1:3]) < 11:
         raise InputError(
             f"SSIM needs pictures of 11 × 11 pixels at least; got {original.shape[1:3]}"
@@ -114,29 +114,29 @@ def ssim(truth: Any, restored: Any) -> np.ndarray:
     )
 
 
-def evaluate_reconstruction(
+def evaluate_completion(
     truth: Any,
-    restored: Any,
+    completed: Any,
     *,
-    mask: Any = None,
+    cover: Any = None,
     people: Any = None,
     failures: int = 0,
     confidence: float = 0.95,
     n_bootstrap: int = 1000,
     random_state: RandomState = 0,
 ) -> dict[str, Any]:
-    """Everything about restored pictures, as plain numbers.
+    """Everything about completed pictures, as plain numbers.
 
     Parameters
     ----------
-    truth, restored : array-like (n, h, w) or (n, h, w, 3)
+    truth, completed : array-like (n, h, w) or (n, h, w, 3)
         Pictures: ``uint8``, or floats in [0, 1].
-    mask : array-like (h, w) of bool or None
-        The visible pixels, when some were hidden: PSNR of the hidden ones alone is given as well.
+    cover : array-like (h, w) of bool or None
+        True for the pixels that were covered: PSNR of these alone is given as well.
     people : array-like (n,) or None
         Whose picture it is: the intervals then resample people.
     failures : int
-        Pictures that could not be restored; there is no PSNR of nothing, so they are only counted.
+        Pictures that could not be completed; there is no PSNR of nothing, so they are only counted.
     confidence, n_bootstrap, random_state
         Of the intervals; without people, Student's interval of the mean.
 
@@ -144,18 +144,18 @@ def evaluate_reconstruction(
     -------
     dict
         ``n``, ``failures``, ``n_identical``; ``psnr``, ``ssim`` (None for tiny pictures) and
-        ``psnr_hidden`` (None without mask) as ``{value, low, high, std}``, value the mean over
+        ``psnr_covered`` (None without cover) as ``{value, low, high, std}``, value the mean over
         pictures. Pictures that are identical have no finite PSNR and are left out of its mean.
 
     Examples
     --------
     >>> import numpy as np
     >>> truth = np.zeros((3, 16, 16))
-    >>> round(evaluate_reconstruction(truth, truth + 0.1)["psnr"]["value"], 2)
+    >>> round(evaluate_completion(truth, truth + 0.1)["psnr"]["value"], 2)
     20.0
     """
     confidence = check_confidence(confidence)
-    original, result = _check_pictures(truth, restored)
+    original, result = _check_pictures(truth, completed)
 
     def mean(values: np.ndarray) -> dict[str, float | None]:
         finite = np.isfinite(values)
@@ -182,15 +182,15 @@ def evaluate_reconstruction(
             f"people has the shape {np.shape(people)} for {original.shape[0]} pictures"
         )
     decibels = psnr(original, result)
-    hidden = None
-    if mask is not None and not np.all(mask):
-        hidden = mean(psnr(original, result, mask=~np.asarray(mask, dtype=bool)))
+    covered = None
+    if cover is not None and np.any(cover):
+        covered = mean(psnr(original, result, cover=np.asarray(cover, dtype=bool)))
     return {
         "n": int(original.shape[0]),
         "failures": int(failures),
         "n_identical": int(np.count_nonzero(np.isposinf(decibels))),
         "confidence": confidence,
         "psnr": mean(decibels),
-        "psnr_hidden": hidden,
+        "psnr_covered": covered,
         "ssim": mean(ssim(original, result)) if min(original.shape[1:3]) >= 11 else None,
     }

@@ -21,6 +21,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from mien.files import _renames_completion as completion
+
 __all__ = ["RENAMES", "Renamed", "rename"]
 
 Values = dict[str, Any]
@@ -54,6 +56,12 @@ def _share_ratios(params: Values, state: Values) -> tuple[Values, Values]:
     return params, state
 
 
+_KSVD: dict[str, Any] = {
+    "params": {"n_nonzero": "n_nonzero_coefs", "shrinkage": "max_entry", "dtype": None},
+    "state": {"n_nonzero_": "n_nonzero_coefs_"},
+    "convert": completion.convert_ksvd,
+}
+
 #: Format number -> registered name in that format -> how to read it today.
 RENAMES: dict[int, dict[str, Renamed]] = {
     1: {
@@ -69,6 +77,33 @@ RENAMES: dict[int, dict[str, Renamed]] = {
             "mien.KernelRelevantComponents", params={"n_features": "approximation_size"}
         ),
         "mien.RandomSamplingLDA": Renamed("mien.RandomSamplingLDA", params={"prior": "priors"}),
+        "mien.BlendCompleter": Renamed("mien.BlendCompleter", convert=completion.convert_blend),
+        "mien.DictionaryCompleter": Renamed(
+            "mien.DictionaryCompleter", convert=completion.convert_dictionary
+        ),
+        "mien.FaceHallucinator": Renamed(
+            "mien.FaceCompleter", convert=completion.convert_hallucinator
+        ),
+        "mien.Fastfood": Renamed("mien.Fastfood", params={"features": "functions"}),
+        "mien.FastfoodCompleter": Renamed(
+            "mien.FastfoodCompleter", convert=completion.convert_fastfood
+        ),
+        "mien.FeatureRidgeCompleter": Renamed(
+            "mien.FeatureRidgeCompleter", convert=completion.convert_feature_ridge
+        ),
+        "mien.KSVD": Renamed("mien.KSVD", **_KSVD),
+        "mien.LowRankCompleter": Renamed(
+            "mien.LowRankCompleter", convert=completion.convert_low_rank
+        ),
+        "mien.MixtureCompleter": Renamed(
+            "mien.MixtureCompleter", convert=completion.convert_mixture
+        ),
+        "mien.PCACompleter": Renamed("mien.PCACompleter", convert=completion.convert_pca),
+        "mien.RandomKitchenSinks": Renamed(
+            "mien.RandomKitchenSinks", params={"features": "functions"}
+        ),
+        "mien.RidgeCompleter": Renamed("mien.RidgeCompleter", convert=completion.convert_ridge),
+        "mien.WeightedKSVD": Renamed("mien.WeightedKSVD", **_KSVD),
     },
 }
 

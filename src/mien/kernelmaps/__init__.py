@@ -1,7 +1,5 @@
-"""Random features that stand for a kernel, and the way back."""
+"""Random features that approximate a Gaussian kernel, and their inverse."""
 
-from mien.kernelmaps.fastfood import Fastfood
-from mien.kernelmaps.hadamard import hadamard_transform
-from mien.kernelmaps.kitchen_sinks import RandomKitchenSinks
+import lazy_loader as _lazy
 
-__all__ = ["Fastfood", "RandomKitchenSinks", "hadamard_transform"]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -40,12 +40,12 @@ def median_distance(X: np.ndarray, rng: np.random.RandomState) -> float:
     return float(np.median(distances)) if distances.size else 1.0
 
 
-def _write_features(angles: np.ndarray, features: str, out: np.ndarray) -> None:
+def _write_features(angles: np.ndarray, functions: str, out: np.ndarray) -> None:
     """Features of angles (n, m) into out; the twin of the compiled kernel."""
     m = angles.shape[1]
-    if features != "sin":
+    if functions != "sin":
         np.cos(angles, out=out[:, :m])
-    if features != "cos":
+    if functions != "cos":
         np.sin(angles, out=out[:, out.shape[1] - m :])
     out *= out.dtype.type(m**-0.5)
 
@@ -59,7 +59,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "expansion": [Interval(Real, 0, None, closed="neither")],
         "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"median", "invertible"})],
-        "features": [StrOptions({"sincos", "sin", "cos"})],
+        "functions": [StrOptions({"sincos", "sin", "cos"})],
         "random_state": ["random_state"],
     }
 
@@ -68,12 +68,12 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         expansion: float = 2,
         *,
         sigma: float | str = "median",
-        features: str = "sincos",
+        functions: str = "sincos",
         random_state: int | np.random.RandomState | None = None,
     ) -> None:
         self.expansion = expansion
         self.sigma = sigma
-        self.features = features
+        self.functions = functions
         self.random_state = random_state
 
     # ------------------------------------------------------------------ what a subclass offers
@@ -95,7 +95,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         rng = check_random_state(self.random_state)
         self.n_frequencies_ = self._draw(rng, X.shape[1])
         self.sigma_ = self._resolve_sigma(X, rng)
-        doubled = self.features == "sincos"
+        doubled = self.functions == "sincos"
         self._n_features_out = self.n_frequencies_ * (2 if doubled else 1)
         return self
 
@@ -138,7 +138,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             raise InputError(
                 f"features of {self._n_features_out} columns are needed; got {X.shape[1]}"
             )
-        if self.features == "cos":
+        if self.functions == "cos":
             raise InputError("cosines alone do not tell the sign of an angle; use 'sincos'")
         V, factor = self._factorise()
         result = np.empty((len(X), self.n_features_in_), X.dtype)
@@ -168,7 +168,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         angles = self._project(X)
         kernels = load_kernels("mien.kernelmaps._fourier_numba")
         if kernels is None:
-            _write_features(angles, self.features, out)
+            _write_features(angles, self.functions, out)
             return
         amplitude = X.dtype.type(self.n_frequencies_**-0.5)
         kernels.angle_features(
@@ -177,20 +177,20 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     def _places(self) -> tuple[int, int]:
         """First column of the cosines and of the sines, -1 for none."""
-        return {"sincos": (0, self.n_frequencies_), "sin": (-1, 0), "cos": (0, -1)}[self.features]
+        return {"sincos": (0, self.n_frequencies_), "sin": (-1, 0), "cos": (0, -1)}[self.functions]
 
     def _resolve_sigma(self, X: np.ndarray, rng: np.random.RandomState) -> float:
         if self.sigma == "median":
             return median_distance(X, rng)
         if self.sigma == "invertible":
             longest = float(np.sqrt(np.max(np.einsum("ij,ij->i", X, X, dtype=np.float64))))
-            return (longest or 1.0) * (2 if self.features == "sincos" else 3)
+            return (longest or 1.0) * (2 if self.functions == "sincos" else 3)
         return float(self.sigma)
 
     def _angles(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Angles (n, m) of features, and which of them were cut, in float64."""
         m = self.n_frequencies_
-        if self.features == "sincos":
+        if self.functions == "sincos":
             angles = np.arctan2(features[:, m:], features[:, :m]).astype(np.float64)
             return angles, np.zeros(angles.shape, dtype=bool)
         sines = features.astype(np.float64) * np.sqrt(m)

@@ -7,7 +7,7 @@ from mien.recognition._complete import (
     CompletedPicture,
     complete,
     frame_face,
-    load_completion,
+    load_completer,
 )
 from mien.recognition._complete_files import complete_files, name_targets
 from mien.recognition._enrol import Enrolment, enrol
@@ -45,7 +45,7 @@ __all__ = [
     "frame_face",
     "identify",
     "iter_identified",
-    "load_completion",
+    "load_completer",
     "load_source",
     "load_verifier",
     "name_targets",

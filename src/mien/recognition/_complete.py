@@ -1,4 +1,4 @@
-"""The covered part of the faces in a photograph, found and restored."""
+"""The covered part of the faces in a photograph, found and completed."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
+from mien.completion import COVERS, FaceCompleter, complete_colour, make_cover, refine_cover
 from mien.errors import DataError, InputError
 from mien.faces import (
     CROP_SIDE,
@@ -25,21 +26,13 @@ from mien.faces import (
 )
 from mien.files import load
 from mien.media import caption_pictures, is_picture, read_image
-from mien.reconstruction import (
-    MASK_NAMES,
-    FaceHallucinator,
-    make_mask,
-    refine_cover,
-    restore_colour,
-)
 
 __all__ = [
     "CompletedFace",
     "CompletedPicture",
     "complete",
     "frame_face",
-    "load_completion",
-    "paste_face",
+    "load_completer",
 ]
 
 PathLike = str | os.PathLike[str]
@@ -48,7 +41,11 @@ _MODEL = "completion.mien"
 _LEFT, _TOP, _SIDE = -5.0, 8.0, 122.0
 # A face with less than this share covered is left as it is.
 _LEAST = 0.03
+# So is one with more than this share covered: there is nothing left to go by.
+_MOST = 0.95
 _UNKNOWN = 0.4
+# How far the estimate is fitted to the visible pixels along the edge, in pixels of the model.
+_BLEND = 2.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,16 +56,16 @@ class CompletedFace:
     ----------
     face : Face
         Where it is in the photograph.
-    aligned, restored : (s, s, 3) uint8
-        The aligned face before and after.
-    covered : (s, s) bool
+    aligned, completed : (s, s, 3) uint8
+        The aligned face before and after, at the size of the model.
+    covered : (s, s) of bool
         What was taken as covered; all False where nothing was done.
     """
 
     face: Face
     aligned: np.ndarray = field(repr=False)
     covered: np.ndarray = field(repr=False)
-    restored: np.ndarray = field(repr=False)
+    completed: np.ndarray = field(repr=False)
 
     @property
     def share(self) -> float:
@@ -78,14 +75,14 @@ class CompletedFace:
 
 @dataclass(frozen=True, eq=False)
 class CompletedPicture:
-    """A photograph with the covered parts of its faces restored.
+    """A photograph with the covered parts of its faces completed.
 
     Attributes
     ----------
     original, image : (h, w, 3) uint8
-        Before and after.
-    covered : (h, w) bool
-        What was replaced.
+        Before and after; they differ only where ``covered`` is True.
+    covered : (h, w) of bool
+        The pixels that were replaced.
     faces : list of CompletedFace
         The largest first.
     path : Path or None
@@ -99,15 +96,15 @@ class CompletedPicture:
     path: Path | None = None
 
     @property
-    def n_restored(self) -> int:
-        """Faces of which a part was restored."""
+    def n_completed(self) -> int:
+        """Number of faces of which a part was completed."""
         return sum(bool(face.covered.any()) for face in self.faces)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; no picture."""
         return {
             "file": None if self.path is None else str(self.path),
-            "restored": self.n_restored,
+            "completed": self.n_completed,
             "faces": [
                 {
                     "box": [round(float(value), 1) for value in face.face.box],
@@ -129,28 +126,29 @@ class CompletedPicture:
             views = [_cut_square(view, self.faces[0].face) for view in views]
         else:
             views = [_pad_square(view) for view in views]
-        words = ["as it was", "taken as covered", "restored: a guess"]
+        words = ["original", "taken as covered", "completed: a guess"]
         return caption_pictures(views, words, side=side)
 
 
 def complete(
     photo: PathLike | np.ndarray,
     *,
-    mask: str | np.ndarray = "auto",
-    model: FaceHallucinator | PathLike | None = None,
+    cover: str | np.ndarray = "auto",
+    model: FaceCompleter | PathLike | None = None,
     engine: str | FaceEngine = "sface",
 ) -> CompletedPicture:
-    """Restore the covered part of every face in a photograph.
+    """Complete the covered part of every face in a photograph.
 
     Parameters
     ----------
     photo : path or (h, w, 3) uint8
         The photograph.
-    mask : str or (h, w) bool
-        ``"auto"`` finds what is covered. Otherwise what is visible: a name of
-        :data:`mien.reconstruction.MASK_NAMES`, meant on the upright face; or a picture of the size
-        of the photograph, True (white, for a path) where faces are visible.
-    model : FaceHallucinator, path or None
+    cover : str or (h, w) of bool
+        ``"auto"`` finds what is covered. Otherwise what is covered: a name of
+        :data:`mien.completion.COVERS`, meant on the upright face; or a picture of the size of the
+        photograph, True (white, for a path) where faces are covered. Nothing outside it is ever
+        changed, to the bit.
+    model : FaceCompleter, path or None
         Of grey, aligned, square faces; None takes the shipped one.
     engine : {"sface", "dlib"} or FaceEngine
         Finds the faces.
@@ -161,50 +159,59 @@ def complete(
 
     Notes
     -----
-    What is put in is the mean of faces that look the same where the face is seen: a guess, not
+    What is put in is the mean of faces that look the same where the face is visible: a guess, not
     what lies under the cover. It must not be used to recognise somebody.
+
+    The model gives what a face of its size (64 pixels) shows; that is enlarged to the size of the
+    face in the photograph, and fitted to the visible pixels along the edge of the cover, from
+    coarse to fine, so that there is no seam.
+
+    See Also
+    --------
+    mien.completion.FaceCompleter : completes aligned faces of one size.
 
     Examples
     --------
     >>> from mien.recognition import complete
-    >>> complete("masked.jpg").n_restored                                    # doctest: +SKIP
+    >>> complete("masked.jpg").n_completed                                    # doctest: +SKIP
     1
     """
     path = None if isinstance(photo, np.ndarray) else Path(photo)
     original = np.asarray(photo) if path is None else read_image(path, colour=True)
-    hallucinator = _check_model(model)
-    side = hallucinator.shape_[0]
+    completer = _check_model(model)
+    side = completer.shape_[0]
+    told = _read_cover(cover, original.shape[:2])
     finder = load_engine(engine) if isinstance(engine, str) else engine
     found = finder.detect(original)
     if not found:
         raise DataError(f"no face was found in {'the picture' if path is None else str(path)!r}")
-    shown = _read_mask(mask, original.shape[:2])
-    faces, image = [], original.astype(np.float32) / 255
-    covered_picture = np.zeros(original.shape[:2], dtype=bool)
+    faces, image = [], original.copy()
+    replaced = np.zeros(original.shape[:2], dtype=bool)
     for face in found:
         frame = frame_face(face)
         aligned = align_face(original, frame, size=side)
-        covered = _find_covered(original, face, aligned, shown)
-        restored = restore_colour(hallucinator, aligned, covered)
+        covered = _find_covered(original, face, aligned, told)
+        completed = complete_colour(completer, aligned, covered)
         if covered.any():
-            paste_face(image, covered_picture, frame, restored, covered)
-        faces.append(CompletedFace(face, aligned, covered, _to_bytes(restored)))
-    return CompletedPicture(original, _to_bytes(image), covered_picture, faces, path)
+            allowed = told if isinstance(told, np.ndarray) else None
+            replaced |= _fill_face(image, original, frame, completed, covered, allowed)
+        faces.append(CompletedFace(face, aligned, covered, _to_bytes(completed)))
+    return CompletedPicture(original, image, replaced, faces, path)
 
 
 @cache
-def load_completion() -> FaceHallucinator:
-    """The shipped model: means and directions of aligned grey faces of 64 × 64 pixels."""
+def load_completer() -> FaceCompleter:
+    """The shipped model: mean and directions of aligned grey faces of 64 × 64 pixels."""
     with resources.as_file(resources.files("mien.recognition") / "models" / _MODEL) as path:
         return _check_model(path)
 
 
-def _check_model(model: FaceHallucinator | PathLike | None) -> FaceHallucinator:
+def _check_model(model: FaceCompleter | PathLike | None) -> FaceCompleter:
     if model is None:
-        return load_completion()
-    found = model if isinstance(model, FaceHallucinator) else load(os.fspath(model))
-    if not isinstance(found, FaceHallucinator):
-        raise InputError(f"{model} holds a {type(found).__name__}, not a FaceHallucinator")
+        return load_completer()
+    found = model if isinstance(model, FaceCompleter) else load(os.fspath(model))
+    if not isinstance(found, FaceCompleter):
+        raise InputError(f"{model} holds a {type(found).__name__}, not a FaceCompleter")
     if len(found.shape_) != 2 or found.shape_[0] != found.shape_[1]:
         raise InputError(
             f"photographs need a model of grey square faces; this one has faces of {found.shape_}"
@@ -212,17 +219,17 @@ def _check_model(model: FaceHallucinator | PathLike | None) -> FaceHallucinator:
     return found
 
 
-def _read_mask(mask: str | np.ndarray, shape: tuple[int, int]) -> str | np.ndarray:
-    """A name, or what is visible as a picture (h, w) of the photograph's size."""
-    if isinstance(mask, str) and (mask == "auto" or mask in MASK_NAMES):
-        return mask
-    if isinstance(mask, str) and is_picture(mask):
-        return np.asarray(read_image(mask, size=shape, fit="stretch") >= 128)
-    if isinstance(mask, str):
+def _read_cover(cover: str | np.ndarray, shape: tuple[int, int]) -> str | np.ndarray:
+    """A name, or what is covered as a picture (h, w) of the photograph's size."""
+    if isinstance(cover, str) and (cover == "auto" or cover in COVERS):
+        return cover
+    if isinstance(cover, str | os.PathLike) and is_picture(cover):
+        return np.asarray(read_image(cover, size=shape, fit="stretch") >= 128)
+    if isinstance(cover, str):
         raise InputError(
-            f"a mask is 'auto', one of {', '.join(MASK_NAMES)}, or a picture; got {mask!r}"
+            f"a cover is 'auto', one of {', '.join(COVERS)}, or a picture; got {cover!r}"
         )
-    return make_mask(mask, shape)
+    return make_cover(cover, shape)
 
 
 def frame_face(face: Face) -> Face:
@@ -237,21 +244,22 @@ def frame_face(face: Face) -> Face:
 
 
 def _find_covered(
-    image: np.ndarray, face: Face, aligned: np.ndarray, shown: str | np.ndarray
+    image: np.ndarray, face: Face, aligned: np.ndarray, told: str | np.ndarray
 ) -> np.ndarray:
     """What of the face in its frame (side, side, 3) is covered."""
     side = len(aligned)
-    if isinstance(shown, np.ndarray):
-        picture = np.repeat(np.where(shown, np.uint8(255), np.uint8(0))[..., None], 3, axis=2)
-        covered = align_face(picture, frame_face(face), size=side)[..., 0] < 128
-    elif shown != "auto":
-        return ~make_mask(shown, (side, side))
+    if isinstance(told, np.ndarray):
+        picture = np.repeat(np.where(told, np.uint8(255), np.uint8(0))[..., None], 3, axis=2)
+        covered = align_face(picture, frame_face(face), size=side)[..., 0] >= 64
+    elif told != "auto":
+        return make_cover(told, (side, side))
     else:
         blocks = covered_probabilities(align_face(image, face, size=CROP_SIDE)[None])[0]
         covered = refine_cover(aligned, _reframe(blocks, side))
-    if covered.mean() < _LEAST:
+    grown = ndimage.binary_dilation(covered, iterations=max(1, side // 32))
+    if covered.mean() < _LEAST or grown.mean() > _MOST:
         return np.zeros_like(covered)
-    return np.asarray(ndimage.binary_dilation(covered, iterations=max(1, side // 32)))
+    return np.asarray(grown)
 
 
 def _reframe(blocks: np.ndarray, side: int) -> np.ndarray:
@@ -265,17 +273,40 @@ def _reframe(blocks: np.ndarray, side: int) -> np.ndarray:
     return np.asarray(inside + beyond * (_UNKNOWN - inside))
 
 
-def paste_face(
-    image: np.ndarray, marks: np.ndarray, face: Face, restored: np.ndarray, covered: np.ndarray
-) -> None:
-    """Put the covered part of an aligned face back into the photograph, with a soft edge.
+def _fill_face(
+    image: np.ndarray,
+    original: np.ndarray,
+    face: Face,
+    completed: np.ndarray,
+    covered: np.ndarray,
+    allowed: np.ndarray | None,
+) -> np.ndarray:
+    """Put the covered part of a completed face into the photograph; nothing else is touched.
 
-    ``image`` (h, w, 3) and ``marks`` (h, w) are changed; ``restored`` (s, s, 3) is what
-    :func:`mien.faces.align_face` would show.
+    Parameters
+    ----------
+    image : (h, w, 3) uint8
+        Changed in place.
+    original : (h, w, 3) uint8
+        The photograph.
+    face : Face
+        Frame of the completed face.
+    completed : (s, s, 3) float in [0, 1]
+        What :func:`mien.faces.align_face` would show.
+    covered : (s, s) of bool
+        What of it is covered.
+    allowed : (h, w) of bool or None
+        Where the photograph is covered, to the pixel; None takes the edge of ``covered``.
+
+    Returns
+    -------
+    (h, w) of bool
+        The pixels that were replaced.
     """
     side = len(covered)
     matrix = fit_similarity(face.landmarks.astype(np.float64), TEMPLATE * (side / CROP_SIDE))
     turn, shift = matrix[:, :2], matrix[:, 2]
+    replaced = np.zeros(image.shape[:2], dtype=bool)
     corners = np.array([[0, 0], [side, 0], [0, side], [side, side]], dtype=np.float64)
     places = (corners - shift) @ np.linalg.inv(turn).T
     left, top = np.maximum(np.floor(places.min(axis=0)).astype(int), 0)
@@ -283,21 +314,42 @@ def paste_face(
         np.ceil(places.max(axis=0)).astype(int) + 1, [image.shape[1], image.shape[0]]
     )
     if right <= left or bottom <= top:
-        return
+        return replaced
     grid = np.stack(np.meshgrid(np.arange(left, right), np.arange(top, bottom)), axis=-1)
     points = grid @ turn.T + shift
     at = [points[..., 1], points[..., 0]]
-    soft = ndimage.gaussian_filter(covered.astype(np.float32), side / 64)
-    weight = ndimage.map_coordinates(soft, at, order=1, mode="constant")
     inside = np.all((points >= -0.5) & (points <= side - 0.5), axis=-1)
-    weight = np.where(inside, np.clip(1.5 * weight - 0.25, 0, 1), 0)[..., None]
-    values = np.stack(
-        [ndimage.map_coordinates(restored[..., c], at, order=3, mode="nearest") for c in range(3)],
-        axis=-1,
-    )
     place = (slice(top, bottom), slice(left, right))
-    image[place] += weight * (np.clip(values, 0, 1) - image[place])
-    marks[place] |= weight[..., 0] > 0.5
+    soft = ndimage.gaussian_filter(covered.astype(np.float32), 0.7)
+    here = inside & (ndimage.map_coordinates(soft, at, order=1, mode="nearest") > 0.5)
+    where = here if allowed is None else allowed[place] & inside
+    visible = inside & ~(where | here if allowed is None else allowed[place])
+    picture = original[place].astype(np.float32) / 255
+    scale = 1 / float(np.sqrt(abs(np.linalg.det(turn))))
+    for c in range(3):
+        low = ndimage.map_coordinates(completed[..., c], at, order=3, mode="nearest")
+        fitted = low + _fit_edge(picture[..., c] - low, visible, scale)
+        channel = image[place][..., c]
+        channel[where] = np.round(255 * np.clip(fitted[where], 0, 1)).astype(np.uint8)
+    replaced[place] = where
+    return replaced
+
+
+def _fit_edge(difference: np.ndarray, visible: np.ndarray, scale: float) -> np.ndarray:
+    """Continue a difference (h, w) from the visible pixels into the others, fading out.
+
+    From coarse to fine: each level adds what the coarser ones have left at the edge.
+    """
+    weights = visible.astype(np.float32)
+    total = np.zeros(difference.shape, np.float32)
+    sigma = _BLEND * scale
+    while True:
+        left = (difference - total) * weights
+        top, bottom = (ndimage.gaussian_filter(a, sigma, mode="nearest") for a in (left, weights))
+        total += top / (bottom + np.float32(0.05))
+        if sigma <= 0.7:
+            return total
+        sigma = max(sigma / 2, 0.7)
 
 
 def _to_bytes(image: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Files of photographs, and the same with the covered parts of faces restored."""
+"""Files of photographs, and the same with the covered parts of faces completed."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def complete_files(
     source: PathLike,
     out: PathLike,
     *,
-    mask: str = "auto",
+    cover: str = "auto",
     model: PathLike | None = None,
     engine: str = "sface",
-    restored: PathLike | None = None,
+    completed: PathLike | None = None,
 ) -> dict[str, Any]:
-    """Restore what is covered of the faces in photographs.
+    """Complete what is covered of the faces in photographs.
 
     Parameters
     ----------
@@ -47,12 +47,12 @@ def complete_files(
         A photograph or a folder of them.
     out : path
         Picture to write (original, covered part, result) for one, folder for a folder.
-    mask, model : str, path or None
+    cover, model : str, path or None
         As in :func:`mien.recognition.complete`.
     engine : {"sface", "dlib"}
         Finds the faces.
-    restored : path or None
-        Where to write the restored photographs alone.
+    completed : path or None
+        Where to write the completed photographs alone.
 
     Returns
     -------
@@ -61,14 +61,14 @@ def complete_files(
     """
     source = Path(source)
     files, targets = name_targets(source, Path(out))
-    alone = None if restored is None else name_targets(source, Path(restored))[1]
-    hallucinator = None if model is None else load(Path(model))
+    alone = None if completed is None else name_targets(source, Path(completed))[1]
+    completer = None if model is None else load(Path(model))
     finder = load_engine(engine)
     written: list[str] = []
     pictures: list[dict[str, Any]] = []
     for n, file in enumerate(track(files, "completing", len(files))):
         try:
-            done = complete(file, mask=mask, model=hallucinator, engine=finder)
+            done = complete(file, cover=cover, model=completer, engine=finder)
         except MienError as error:
             if not source.is_dir():
                 raise

@@ -204,7 +204,7 @@ def encode_picture(picture: np.ndarray) -> bytes:
     if picture.dtype == bool:
         picture = picture.astype(np.float32)
     if picture.dtype != np.uint8:
-        # Restored pictures may leave [0, 1] a little; a page shows what a screen can.
+        # Completed pictures may leave [0, 1] a little; a page shows what a screen can.
         picture = np.nan_to_num(picture.astype(np.float32), nan=0.0)
         picture = np.round(np.clip(picture, 0.0, 1.0) * 255).astype(np.uint8)
     buffer = io.BytesIO()

@@ -1,7 +1,5 @@
-"""Sparse codes and the dictionaries that they are made of."""
+"""Sparse codes, and the dictionaries they use."""
 
-from mien.sparse.ksvd import KSVD
-from mien.sparse.omp import orthogonal_matching_pursuit
-from mien.sparse.weighted import WeightedKSVD
+import lazy_loader as _lazy
 
-__all__ = ["KSVD", "WeightedKSVD", "orthogonal_matching_pursuit"]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -1,4 +1,4 @@
-"""Atoms as rows: how to start them, and what to put in the place of idle ones."""
+"""Atoms as rows: how to start them, and how to replace idle ones."""
 
 from __future__ import annotations
 
@@ -26,14 +26,8 @@ def bound_rows(atoms: np.ndarray, bound: float) -> np.ndarray:
 
 
 def start_atoms(X: np.ndarray, n_atoms: int, rng: np.random.RandomState) -> np.ndarray:
-    """Samples of X (n, d) in random order, of length one; random ones where they run out."""
-    order = rng.permutation(len(X))[:n_atoms]
-    atoms = np.empty((n_atoms, X.shape[1]), X.dtype)
-    atoms[: order.size] = X[order]
-    atoms[order.size :] = rng.standard_normal((n_atoms - order.size, X.shape[1]))
-    empty = ~np.any(atoms, axis=1)
-    atoms[empty] = rng.standard_normal((int(empty.sum()), X.shape[1]))
-    return unit_rows(atoms)
+    """``n_atoms`` samples of X (n, d) in random order, scaled to length one; n ≥ n_atoms."""
+    return unit_rows(X[rng.permutation(len(X))[:n_atoms]])
 
 
 def find_idle(
@@ -64,12 +58,13 @@ def find_idle(
     return np.flatnonzero(idle)
 
 
-def replace_atoms(
-    atoms: np.ndarray, idle: np.ndarray, samples: np.ndarray, rng: np.random.RandomState
-) -> int:
-    """Put samples (worst represented first), then random atoms, in place of the idle ones."""
+def replace_atoms(atoms: np.ndarray, idle: np.ndarray, samples: np.ndarray) -> np.ndarray:
+    """Put samples, the worst represented first, in place of idle atoms; return which.
+
+    Where there are fewer samples than idle atoms, the rest stay as they are: an idle atom does
+    no harm, and noise in its place would.
+    """
     samples = samples[np.any(samples, axis=1)][: idle.size]
-    fresh = rng.standard_normal((idle.size, atoms.shape[1])).astype(atoms.dtype)
-    fresh[: len(samples)] = samples
-    atoms[idle] = unit_rows(fresh)
-    return int(idle.size)
+    replaced = idle[: len(samples)]
+    atoms[replaced] = unit_rows(samples)
+    return np.asarray(replaced)

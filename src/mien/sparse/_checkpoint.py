@@ -18,10 +18,9 @@ __all__ = ["TrainingState", "read_state", "write_state"]
 
 @dataclass
 class TrainingState:
-    """Where a training stands: atoms (n_atoms, d), iterations done, and the seed of its draws."""
+    """State of a training: atoms (n_atoms, d), iterations done, objective after each."""
 
     atoms: np.ndarray
-    seed: int
     iteration: int
     objective: list[float]
     n_replaced: int
@@ -34,7 +33,6 @@ def write_state(
     path = Path(path)
     header = {
         "identity": identity,
-        "seed": state.seed,
         "iteration": state.iteration,
         "objective": state.objective,
         "n_replaced": state.n_replaced,
@@ -67,7 +65,6 @@ def read_state(path: str | os.PathLike[str], identity: dict[str, Any]) -> Traini
         found = header["identity"]
         state = TrainingState(
             atoms,
-            int(header["seed"]),
             int(header["iteration"]),
             [float(value) for value in header["objective"]],
             int(header["n_replaced"]),
@@ -79,7 +76,7 @@ def read_state(path: str | os.PathLike[str], identity: dict[str, Any]) -> Traini
             k for k in identity.keys() | found.keys() if identity.get(k) != found.get(k)
         )
         raise InputError(
-            f"the checkpoint {path} is of another training: {', '.join(different)} differ; "
-            "delete it to start anew, or name another file"
+            f"the checkpoint {path} belongs to another training ({', '.join(different)} differ): "
+            "delete it to start again, or name another file"
         )
     return state

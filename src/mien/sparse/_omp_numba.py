@@ -114,11 +114,11 @@ def _pursue(alpha, bits, mask, i, energy, gram, stops, work, atoms, values):
     """Code signal i; returns the number of atoms and the energy that is left."""
     tol, floor, rank_tol = stops
     factor, inverse, delta, largest = work
-    n_atoms, n_nonzero = alpha.shape[1], atoms.shape[1]
+    n_atoms, n_nonzero_coefs = alpha.shape[1], atoms.shape[1]
     _find_largest(bits, i, mask, 0, n_atoms, largest)
     k = 0
     left = energy
-    while k < n_nonzero and left > tol:
+    while k < n_nonzero_coefs and left > tol:
         atom = _pick(bits, i, mask, largest)
         if not abs(alpha[i, atom]) > floor:
             break
@@ -136,7 +136,7 @@ def _pursue(alpha, bits, mask, i, energy, gram, stops, work, atoms, values):
         left -= c * c
         _change(factor, inverse, k, c, delta, values, i)
         k += 1
-        if k < n_nonzero:
+        if k < n_nonzero_coefs:
             for low in range(0, n_atoms, BLOCK):
                 high = min(n_atoms, low + BLOCK)
                 _subtract_rows(alpha, i, gram, atoms, delta, k, low, high)
@@ -164,13 +164,13 @@ def pursue_all(alpha, bits, mask, energy, gram, stops, atoms, values, counts, le
 
     ``bits`` is alpha seen as integers, ``mask`` all of their bits but the sign, ``stops`` the
     energy to stop at, the smallest correlation (relative to the signal) and the smallest pivot.
-    Writes atoms and values (n, n_nonzero), counts (n,), and the energy that is left (n,).
+    Writes atoms and values (n, n_nonzero_coefs), counts (n,), and the energy that is left (n,).
     """
     n, n_atoms = alpha.shape
-    n_nonzero = atoms.shape[1]
-    factor = np.empty((n_nonzero, n_nonzero), alpha.dtype)
-    inverse = np.empty(n_nonzero, alpha.dtype)
-    delta = np.empty(n_nonzero, alpha.dtype)
+    n_nonzero_coefs = atoms.shape[1]
+    factor = np.empty((n_nonzero_coefs, n_nonzero_coefs), alpha.dtype)
+    inverse = np.empty(n_nonzero_coefs, alpha.dtype)
+    delta = np.empty(n_nonzero_coefs, alpha.dtype)
     largest = np.empty((n_atoms + PART - 1) // PART, bits.dtype)
     work = (factor, inverse, delta, largest)
     for i in range(n):

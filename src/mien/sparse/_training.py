@@ -1,4 +1,4 @@
-"""The rounds of K-SVD: code, update the atoms, replace idle ones, write down where we stand."""
+"""The rounds of K-SVD: code, update the atoms, replace idle ones, record the state."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ import numpy as np
 from mien._core.progress import report
 from mien.sparse._atoms import bound_rows, find_idle, replace_atoms, unit_rows
 from mien.sparse._checkpoint import TrainingState
+from mien.sparse._omp import gram_matrix, pursue
 from mien.sparse._updates import UPDATES, CodeStatistics, residual
-from mien.sparse.omp import gram_matrix, pursue
 
 __all__ = [
-    "MAX_SEED",
     "Round",
     "Settings",
     "Step",
@@ -23,15 +22,14 @@ __all__ = [
     "step_in_memory",
 ]
 
-MAX_SEED = 2**31 - 1
 # Samples that are kept as a reserve for idle atoms in a pass over batches.
 _RESERVE = 256
 
 
 class Settings(NamedTuple):
-    """What a round needs to know."""
+    """The settings of a round."""
 
-    n_nonzero: int
+    n_nonzero_coefs: int
     tol: float | None
     update: str
     bound: float
@@ -39,7 +37,7 @@ class Settings(NamedTuple):
 
 
 class Round(NamedTuple):
-    """What a round gives: atoms, mean squared residual, use of each atom, worst samples."""
+    """Result of a round: atoms, mean squared residual, use of each atom, worst samples."""
 
     atoms: np.ndarray
     objective: float
@@ -50,18 +48,28 @@ class Round(NamedTuple):
 Step = Callable[[np.ndarray, np.ndarray], Round]
 
 
+def _find_worst(left: np.ndarray, energies: np.ndarray) -> np.ndarray:
+    """Rows by their squared residual, the largest first, without those that are explained."""
+    order = np.argsort(-left, kind="stable")
+    explained = 16 * np.finfo(left.dtype).eps * np.maximum(energies, np.finfo(left.dtype).tiny)
+    return order[left[order] > explained[order]]
+
+
 def step_in_memory(X: np.ndarray, settings: Settings) -> Step:
     """A round on data X (n, d) in memory, with their residual beside them."""
+    energies = np.einsum("ij,ij->i", X, X)
 
     def step(atoms: np.ndarray, gram: np.ndarray) -> Round:
         known = gram if settings.bound == 0 else None
-        codes, _ = pursue(X, atoms, n_nonzero=settings.n_nonzero, tol=settings.tol, gram=known)
+        codes, _ = pursue(
+            X, atoms, n_nonzero_coefs=settings.n_nonzero_coefs, tol=settings.tol, gram=known
+        )
         R = residual(X, codes, atoms)
         columns = codes.tocsc()
         atoms = atoms.copy()
         UPDATES[settings.update](R, columns, atoms, settings.bound)
         left = np.einsum("ij,ij->i", R, R)
-        worst = X[np.argsort(-left, kind="stable")[: len(atoms)]]
+        worst = X[_find_worst(left, energies)[: len(atoms)]]
         objective = float(np.mean(left, dtype=np.float64))
         return Round(atoms, objective, np.diff(columns.indptr), worst)
 
@@ -79,10 +87,11 @@ def step_in_batches(
         worst, worst_left = np.zeros((0, atoms.shape[1]), atoms.dtype), np.zeros(0)
         for batch in stream():
             codes, left = pursue(
-                batch, atoms, n_nonzero=settings.n_nonzero, tol=settings.tol, gram=known
+                batch, atoms, n_nonzero_coefs=settings.n_nonzero_coefs, tol=settings.tol, gram=known
             )
             sums.update(codes, batch)
-            candidates = np.argsort(-left, kind="stable")[:_RESERVE]
+            energies = np.einsum("ij,ij->i", batch, batch)
+            candidates = _find_worst(left, energies)[:_RESERVE]
             worst_left = np.concatenate([worst_left, left[candidates]])
             order = np.argsort(-worst_left, kind="stable")[:_RESERVE]
             worst = np.concatenate([worst, batch[candidates]])[order]
@@ -114,9 +123,9 @@ def run_rounds(
         gram = gram_matrix(atoms)
         idle = find_idle(atoms, usage, settings.max_coherence, gram)
         if idle.size and state.iteration + 1 < max_iter:
-            rng = np.random.RandomState((state.seed + state.iteration) % MAX_SEED)
-            state.n_replaced += replace_atoms(atoms, idle, worst, rng)
-            gram = gram_matrix(atoms)
+            replaced = replace_atoms(atoms, idle, worst)
+            state.n_replaced += int(replaced.size)
+            gram = gram_matrix(atoms) if replaced.size else gram
         state.atoms = atoms
         state.iteration += 1
         state.objective.append(objective)

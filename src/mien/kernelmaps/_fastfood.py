@@ -6,7 +6,7 @@ import numpy as np
 
 from mien._core.jit import load_kernels
 from mien.kernelmaps._base import RandomFourierFeatures, _write_features
-from mien.kernelmaps.hadamard import hadamard_transform
+from mien.kernelmaps._hadamard import hadamard_transform
 
 __all__ = ["Fastfood"]
 
@@ -42,7 +42,7 @@ class Fastfood(RandomFourierFeatures):
         Width of the kernel exp(−‖y − y′‖² / (2σ²)). "median" is the median distance of two
         training vectors; "invertible" is 2 (pair) or 3 (sine) times the longest of them, so that
         ``inverse_transform`` is exact.
-    features : {"sincos", "sin", "cos"}
+    functions : {"sincos", "sin", "cos"}
         The pair stands for the kernel; one of them alone does not (Notes).
     random_state : int, RandomState or None
         Seed of the draw.
@@ -68,7 +68,7 @@ class Fastfood(RandomFourierFeatures):
     and S_ii = s_i / ‖G‖_F with s_i from the chi distribution with d degrees, which the paper
     leaves undefined: it gives the rows of V the lengths of Gaussian vectors. The features are
     √(1/m)·[cos(Vy), sin(Vy)]. The paper uses the sine alone, which is no map of the kernel:
-    E[sin·sin] = (k(y − y′) − k(y + y′)) / 2; ``features="sin"`` keeps it for fidelity. The error
+    E[sin·sin] = (k(y − y′) − k(y + y′)) / 2; ``functions="sin"`` keeps it for fidelity. The error
     of the kernel falls as 1/√m; the rows of a block depend on each other, so it is up to a third
     above that of as many independent Gaussian rows.
 
@@ -126,7 +126,7 @@ class Fastfood(RandomFourierFeatures):
     def _transform_into(self, X: np.ndarray, out: np.ndarray) -> None:
         kernels = load_kernels("mien.kernelmaps._fourier_numba")
         if kernels is None:
-            _write_features(self._project(X), self.features, out)
+            _write_features(self._project(X), self.functions, out)
             return
         amplitude = X.dtype.type(self.n_frequencies_**-0.5)
         kernels.fastfood_features(

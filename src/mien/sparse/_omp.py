@@ -31,7 +31,7 @@ def _pursue_numpy(
     energy: np.ndarray,
     gram: np.ndarray,
     stops: tuple[float, float, float],
-    n_nonzero: int,
+    n_nonzero_coefs: int,
 ) -> tuple[list[np.ndarray], list[np.ndarray], np.ndarray]:
     """Atoms, coefficients and remaining energy of each signal: the twin of the compiled kernel.
 
@@ -45,8 +45,8 @@ def _pursue_numpy(
         Inner products of the atoms.
     stops : (tol, floor, rank_tol)
         Energy to stop at, smallest correlation relative to the signal, smallest pivot.
-    n_nonzero : int
-        Most atoms a signal may use.
+    n_nonzero_coefs : int
+        Maximum number of atoms of a signal.
     """
     tol, floor, rank_tol = stops
     supports, coefficients, remaining = [], [], energy.copy()
@@ -54,10 +54,10 @@ def _pursue_numpy(
         correlation = alpha[i].copy()
         smallest = floor * np.sqrt(energy[i])
         chosen: list[int] = []
-        directions = np.empty((n_nonzero, gram.shape[0]), alpha.dtype)
-        factor = np.zeros((n_nonzero, n_nonzero), alpha.dtype)
-        c = np.empty(n_nonzero, alpha.dtype)
-        while len(chosen) < n_nonzero and remaining[i] > tol:
+        directions = np.empty((n_nonzero_coefs, gram.shape[0]), alpha.dtype)
+        factor = np.zeros((n_nonzero_coefs, n_nonzero_coefs), alpha.dtype)
+        c = np.empty(n_nonzero_coefs, alpha.dtype)
+        while len(chosen) < n_nonzero_coefs and remaining[i] > tol:
             k = len(chosen)
             atom = int(np.argmax(np.abs(correlation)))
             if not abs(correlation[atom]) > smallest:
@@ -86,18 +86,18 @@ def _pursue_block(
     energy: np.ndarray,
     gram: np.ndarray,
     stops: tuple[float, float, float],
-    n_nonzero: int,
+    n_nonzero_coefs: int,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Atoms and coefficients of all signals in a row, how many each has, and what is left."""
     kernels = load_kernels("mien.sparse._omp_numba")
     if kernels is None:
-        supports, coefficients, left = _pursue_numpy(alpha, energy, gram, stops, n_nonzero)
+        supports, coefficients, left = _pursue_numpy(alpha, energy, gram, stops, n_nonzero_coefs)
         counts = np.asarray([len(support) for support in supports])
         return np.concatenate(supports), np.concatenate(coefficients), counts, left
     n, dtype = len(alpha), alpha.dtype
     integer = np.dtype(f"i{dtype.itemsize}")
-    indices = np.empty((n, n_nonzero), np.int32)
-    values = np.empty((n, n_nonzero), dtype)
+    indices = np.empty((n, n_nonzero_coefs), np.int32)
+    values = np.empty((n, n_nonzero_coefs), dtype)
     counts = np.empty(n, np.int64)
     left = np.empty(n, dtype)
     kernels.pursue_all(
@@ -112,9 +112,9 @@ def _pursue_block(
         counts,
         left,
     )
-    if np.all(counts == n_nonzero):
+    if np.all(counts == n_nonzero_coefs):
         return indices.ravel(), values.ravel(), counts, left
-    used = np.arange(n_nonzero) < counts[:, None]
+    used = np.arange(n_nonzero_coefs) < counts[:, None]
     return indices[used], values[used], counts, left
 
 
@@ -122,7 +122,7 @@ def pursue(
     X: np.ndarray,
     dictionary: np.ndarray,
     *,
-    n_nonzero: int,
+    n_nonzero_coefs: int,
     tol: float | None,
     gram: np.ndarray | None = None,
 ) -> tuple[sparse.csr_matrix, np.ndarray]:
@@ -147,7 +147,7 @@ def pursue(
             own.held = np.empty((min(n, rows), n_atoms), X.dtype)
         correlations = np.matmul(block, dictionary.T, out=own.held[: len(block)])
         energy = np.einsum("ij,ij->i", block, block)
-        return _pursue_block(correlations, energy, gram, stops, n_nonzero)
+        return _pursue_block(correlations, energy, gram, stops, n_nonzero_coefs)
 
     parts: list[tuple[np.ndarray, ...]] = []
     starts = range(0, n, rows)
@@ -195,13 +195,13 @@ def orthogonal_matching_pursuit(
     X: Any,
     dictionary: Any,
     *,
-    n_nonzero: int | None = None,
+    n_nonzero_coefs: int | None = None,
     tol: float | None = None,
     return_energy: bool = False,
 ) -> sparse.csr_matrix | tuple[sparse.csr_matrix, np.ndarray]:
     """Write each signal as a combination of few atoms, chosen greedily.
 
-    Each step takes the atom most correlated with what is left and solves for all coefficients
+    Each step takes the atom most correlated with the residual and solves for all coefficients
     again. The signals are coded in parallel from one product X·Dᵀ and the Gram matrix.
 
     Parameters
@@ -211,8 +211,8 @@ def orthogonal_matching_pursuit(
     dictionary : (n_atoms, d)
         Atoms of any length: they are compared as if they had length one, and the coefficients
         are for the atoms as given. Zero atoms are never used.
-    n_nonzero : int or None
-        Most atoms a signal may use; None with ``tol`` allows min(d, n_atoms).
+    n_nonzero_coefs : int or None
+        Maximum number of atoms that a signal may use; None with ``tol`` allows min(d, n_atoms).
     tol : float or None
         Stop a signal when its squared residual is at or below this. Both rules may be given:
         whichever holds first stops.
@@ -234,8 +234,8 @@ def orthogonal_matching_pursuit(
     -----
     Equal to scikit-learn's ``orthogonal_mp`` for atoms of length one. An atom is never taken
     twice, one that lies in the span of those taken (a duplicate) is passed over, and a signal
-    that is explained stops early, so codes may have fewer entries than ``n_nonzero``. The energy
-    is ‖x‖² less the squares explained, so it carries a rounding error relative to ‖x‖².
+    that is explained stops early, so codes may have fewer entries than ``n_nonzero_coefs``. The
+    energy is ‖x‖² less the squares explained, so it carries a rounding error relative to ‖x‖².
 
     References
     ----------
@@ -247,11 +247,11 @@ def orthogonal_matching_pursuit(
     >>> import numpy as np
     >>> from mien.sparse import orthogonal_matching_pursuit
     >>> dictionary = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
-    >>> codes = orthogonal_matching_pursuit([[3.0, 0.1, -2.0]], dictionary, n_nonzero=2)
+    >>> codes = orthogonal_matching_pursuit([[3.0, 0.1, -2.0]], dictionary, n_nonzero_coefs=2)
     >>> codes.toarray()
     array([[ 3.,  0., -2.]])
     """
-    check_at_least_one_of(n_nonzero=n_nonzero, tol=tol)
+    check_at_least_one_of(n_nonzero_coefs=n_nonzero_coefs, tol=tol)
     X = check_array(X, dtype=[np.float64, np.float32], order="C")
     dictionary = check_array(dictionary, dtype=X.dtype, order="C")
     if X.shape[1] != dictionary.shape[1]:
@@ -259,11 +259,14 @@ def orthogonal_matching_pursuit(
             f"signals of {X.shape[1]} numbers cannot be coded by atoms of {dictionary.shape[1]}"
         )
     most = min(dictionary.shape)
-    if n_nonzero is not None and not 1 <= n_nonzero <= len(dictionary):
+    if n_nonzero_coefs is not None and not 1 <= n_nonzero_coefs <= len(dictionary):
         raise InputError(
-            f"n_nonzero must be between 1 and the {len(dictionary)} atoms; got {n_nonzero}"
+            f"n_nonzero_coefs must be between 1 and the {len(dictionary)} atoms; "
+            f"got {n_nonzero_coefs}"
         )
     if tol is not None and not tol >= 0:
         raise InputError(f"tol must not be negative; got {tol}")
-    codes, energy = pursue(X, dictionary, n_nonzero=min(n_nonzero or most, most), tol=tol)
+    codes, energy = pursue(
+        X, dictionary, n_nonzero_coefs=min(n_nonzero_coefs or most, most), tol=tol
+    )
     return (codes, energy) if return_energy else codes

@@ -6,13 +6,12 @@ from typing import Any
 
 import numpy as np
 from scipy import ndimage
-from sklearn.mixture import GaussianMixture
 from sklearn.utils.validation import check_is_fitted
 
+from mien.completion._face_completer import FaceCompleter
 from mien.errors import InputError
-from mien.reconstruction.hallucinator import FaceHallucinator
 
-__all__ = ["refine_cover", "restore_colour"]
+__all__ = ["complete_colour", "refine_cover"]
 
 # Pixels of a face of 64: how far the seam is evened out, and how far colour spreads.
 _SEAM = 3.0
@@ -22,17 +21,17 @@ _FEW = 0.02
 _GREY = np.array([0.299, 0.587, 0.114], np.float32)
 
 
-def restore_colour(model: FaceHallucinator, face: Any, covered: Any) -> np.ndarray:
-    """Restore what is covered of an aligned face.
+def complete_colour(model: FaceCompleter, face: Any, covered: Any) -> np.ndarray:
+    """Complete what is covered of an aligned face in colour.
 
     Parameters
     ----------
-    model : FaceHallucinator
-        Of grey faces (s, s) that were aligned in the same way, and free in its masks.
+    model : FaceCompleter
+        Of grey faces (s, s) that were aligned in the same way; it must complete any cover.
     face : (s, s, 3) uint8
         The aligned photograph.
     covered : (s, s) bool
-        What to restore.
+        What to complete.
 
     Returns
     -------
@@ -44,11 +43,16 @@ def restore_colour(model: FaceHallucinator, face: Any, covered: Any) -> np.ndarr
     The model gives the brightness. Where the covered part begins, it is shifted by the difference
     that the model leaves in the visible pixels nearby, so that there is no seam. Colour is taken
     from the visible skin nearby: the model has none.
+
+    See Also
+    --------
+    refine_cover : finds what is covered to the pixel.
+    mien.recognition.complete : does this for photographs.
     """
     check_is_fitted(model)
     face, covered = np.asarray(face), np.asarray(covered)
     if len(model.shape_) != 2:
-        raise InputError("a photograph is restored by a model of grey faces; this one has colour")
+        raise InputError("a photograph is completed by a model of grey faces; this one has colour")
     if face.dtype != np.uint8 or face.shape != (*model.shape_, 3):
         raise InputError(
             f"the face must be uint8 of shape {(*model.shape_, 3)}; got {face.dtype} {face.shape}"
@@ -60,16 +64,18 @@ def restore_colour(model: FaceHallucinator, face: Any, covered: Any) -> np.ndarr
     picture = face.astype(np.float32) / 255
     if not covered.any():
         return picture
+    if covered.all():
+        raise InputError("the cover hides everything: at least one pixel must be visible")
     grey = picture @ _GREY
-    # Clothes and background tell nothing of the face, and lead a linear model astray.
+    # Clothes and background say nothing about the face, and mislead a linear model.
     seen = ~covered & (_oval(len(face), 0.42, 0.5) > 0)
     if seen.sum() < _FEW * seen.size:
         seen = ~covered
-    estimate = model.reconstruct(grey[None], mask=seen, keep_visible=False)[0]
+    estimate = model.complete(grey[None], cover=~seen, keep_visible=False)[0]
     unit = len(face) / 64
     visible = seen.astype(np.float32)
     difference = _spread((grey - estimate) * visible, visible, _SEAM * unit, 0.05)
-    restored = np.clip(estimate + difference, 0, 1)
+    brightness = np.clip(estimate + difference, 0, 1)
     chroma = picture - grey[..., None]
     skin = visible * _oval(len(face), 0.28, 0.38)
     if skin.sum() < 0.02 * skin.size:
@@ -77,7 +83,7 @@ def restore_colour(model: FaceHallucinator, face: Any, covered: Any) -> np.ndarr
     filled = np.stack(
         [_spread(chroma[..., c] * skin, skin, _SPREAD * unit, 1e-6) for c in range(3)], axis=-1
     )
-    result = np.clip(restored[..., None] + filled, 0, 1)
+    result = np.clip(brightness[..., None] + filled, 0, 1)
     return np.where(covered[..., None], result, picture).astype(np.float32)
 
 
@@ -98,9 +104,11 @@ def refine_cover(face: Any, probabilities: Any) -> np.ndarray:
 
     Notes
     -----
-    The colours of what is surely covered and of what is surely not are two mixtures of Gaussians;
-    their ratio, evened out over neighbours, is added to the log odds of the map.
+    The colours of what is certainly covered and of what is certainly not are two mixtures of
+    Gaussians; their ratio, smoothed over neighbours, is added to the log odds of the map.
     """
+    from sklearn.mixture import GaussianMixture
+
     face, probabilities = np.asarray(face), np.asarray(probabilities, dtype=np.float64)
     side = len(face)
     oval = _oval(side, 0.39, 0.54) > 0

@@ -1,4 +1,4 @@
-"""Training faces of any size: an array, a memory map or a stream, as batches of vectors."""
+"""Training faces of any number: an array, a memory map or a stream, as batches of vectors."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from mien._core.validation import check_images
+from mien.completion._base import split_held_out
 from mien.errors import InputError
 
 __all__ = ["FaceStream"]
 
-# The share of faces that is held out of the training, and the most of them.
-_HOLD_SHARE = 10
-_HOLD_MOST = 500
+# One in so many faces of a stream is held out of the training, and at most so many in all.
+_HELD_OUT_SHARE = 10
+_HELD_OUT_MAX = 500
 
 
 class FaceStream:
@@ -25,6 +26,8 @@ class FaceStream:
     faces : array (n, h, w) or (n, h, w, 3), callable or iterable
         Pictures in memory or in a memory map; or a function that returns an iterator of such
         arrays (or of records with ``images``); or a list of them.
+    people : (n,) or None
+        Who each face of an array is.
     batch_size : int
         Faces of an array in a batch.
     mirror : bool
@@ -32,15 +35,16 @@ class FaceStream:
 
     Notes
     -----
-    The first tenth of each batch, until there are five hundred, is held out: it is in ``held_out``
-    and not in the batches. Pictures of one person mostly stand together, so these are mostly other
-    people than those learned from.
+    A tenth of the people of an array is held out, at most some five hundred faces: they are in
+    ``held_out`` and not in the batches. Where the people are not known, the first faces are held
+    out (of each batch, for a stream): faces of one person usually stand together.
     """
 
-    def __init__(self, faces: Any, batch_size: int, mirror: bool) -> None:
+    def __init__(self, faces: Any, people: Any, batch_size: int, mirror: bool) -> None:
         self.batch_size = batch_size
         self.mirror = mirror
-        self._source = self._as_source(faces)
+        self._rows: np.ndarray | None = None
+        self._source = self._as_source(faces, people)
         first = next(iter(self._raw()), None)
         if first is None:
             raise InputError("there are no faces to learn from: the stream is empty")
@@ -48,24 +52,29 @@ class FaceStream:
         held: list[np.ndarray] = []
         for batch, held_rows in self._parts():
             held.append(batch[held_rows])
-            if sum(map(len, held)) >= _HOLD_MOST:
+            if self._rows is None and sum(map(len, held)) >= _HELD_OUT_MAX:
                 break
         self.held_out = _as_vectors(np.concatenate(held))
 
-    def _as_source(self, faces: Any) -> Callable[[], Iterable[Any]]:
-        if callable(faces):
-            return faces
+    def _as_source(self, faces: Any, people: Any) -> Callable[[], Iterable[Any]]:
         if isinstance(faces, np.ndarray) or hasattr(faces, "images"):
             array = getattr(faces, "images", faces)
+            people = getattr(faces, "people", None) if people is None else people
+            if people is not None:
+                self._rows = split_held_out(len(array), people)
             size = self.batch_size
             return lambda: (array[low : low + size] for low in range(0, len(array), size))
+        if people is not None:
+            raise InputError("people can be given for an array of faces, not for a stream")
+        if callable(faces):
+            return faces
         if iter(faces) is faces:
             raise InputError(
-                "an iterator is empty after one pass, and training makes several: give a function "
+                "an iterator is empty after one pass, and training makes several: pass a function "
                 "that returns a new one, such as `lambda: iter_faces(...)`"
             )
         if len(faces) and np.ndim(faces[0]) == 2:
-            return self._as_source(np.asarray(faces))
+            return self._as_source(np.asarray(faces), None)
         return lambda: faces
 
     def _raw(self) -> Iterator[np.ndarray]:
@@ -78,15 +87,15 @@ class FaceStream:
 
     def _parts(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Batches, and which of their rows are held out."""
-        held = 0
+        held = start = 0
         for images in self._raw():
-            count = min(len(images) // _HOLD_SHARE, _HOLD_MOST - held)
-            held += count
-            yield images, np.arange(len(images)) < count
-
-    @property
-    def n_features(self) -> int:
-        return int(np.prod(self.shape))
+            if self._rows is not None:
+                yield images, self._rows[start : start + len(images)]
+            else:
+                count = min(len(images) // _HELD_OUT_SHARE, _HELD_OUT_MAX - held)
+                held += count
+                yield images, np.arange(len(images)) < count
+            start += len(images)
 
     def __call__(self) -> Iterator[np.ndarray]:
         for images, held_rows in self._parts():

@@ -22,7 +22,7 @@ class RandomKitchenSinks(RandomFourierFeatures):
         Width of the kernel exp(−‖y − y′‖² / (2σ²)). "median" is the median distance of two
         training vectors; "invertible" is 2 (pair) or 3 (sine) times the longest of them, so that
         ``inverse_transform`` is exact.
-    features : {"sincos", "sin", "cos"}
+    functions : {"sincos", "sin", "cos"}
         The pair stands for the kernel; one of them alone does not (Notes).
     random_state : int, RandomState or None
         Seed of the draw.

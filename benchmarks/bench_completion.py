@@ -1,6 +1,6 @@
 """Completion of faces, and a dictionary of 100,000 expanded faces that survives a kill.
 
-The large job takes minutes and runs on demand alone: ``python -m benchmarks.bench_reconstruction``.
+The large job takes minutes and runs on demand alone: ``python -m benchmarks.bench_completion``.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.measure import Row, machine, own_peak, print_rows, seconds
+from mien.completion import FaceCompleter, FastfoodCompleter, make_completer
 from mien.datasets import iter_faces, make_faces
-from mien.reconstruction import FaceHallucinator
 
 
 def rows() -> Iterator[Row]:
@@ -27,32 +27,39 @@ def rows() -> Iterator[Row]:
     flat = test.reshape(len(test), -1)
     floor = seconds(lambda: flat[:, :416] @ np.ones((416, 1024), np.float32))
     yield Row("complete 1,000 faces", "one product (floor)", floor)
-    for method in ("ridge", "blend", "dw-ksvd", "fastfood"):
-        model = FaceHallucinator(method, n_atoms=500, max_iter=2, expansion=2, random_state=0)
+    sizes = {"n_atoms": 500, "max_iter": 2, "random_state": 0}
+    for method, params in (
+        ("ridge", {}),
+        ("blend", {"random_state": 0}),
+        ("auto", {"random_state": 0}),
+        ("dictionary", {"beta": 100.0, **sizes}),
+        ("fastfood", {"expansion": 2, **sizes}),
+    ):
+        model = FaceCompleter(make_completer(method, **params))
         start = time.perf_counter()
         model.fit(faces)
         took = time.perf_counter() - start
         yield Row("learn 2,000 faces, 500 atoms, 2 rounds", method, took)
-        took = seconds(lambda model=model: model.reconstruct(test))
+        took = seconds(lambda model=model: model.complete(test))
         yield Row("complete 1,000 faces", method, took, took / floor, "floor")
 
 
 def _train(checkpoint: str, out: str, n_faces: int, n_atoms: int, rounds: int) -> None:
-    model = FaceHallucinator(
-        "fastfood",
-        n_atoms=n_atoms,
+    completer = FastfoodCompleter(
+        n_atoms,
+        n_nonzero_coefs=10,
         max_iter=rounds,
         expansion=5,
         sigma=1.0,
-        mirror=False,
         checkpoint=checkpoint,
         random_state=0,
     )
+    model = FaceCompleter(completer, mirror=False)
     model.fit(lambda: iter_faces(2000, n_faces // 4, 4, size=32, random_state=0))
     np.savez(
         out,
-        atoms=model.completer_.atoms[:64],
-        objective=model.completer_.objective,
+        atoms=model.completer_.atoms_[:64],
+        objective=model.completer_.objective_,
         peak=own_peak(),
     )
 

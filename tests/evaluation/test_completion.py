@@ -9,7 +9,7 @@ import pytest
 from skimage.metrics import peak_signal_noise_ratio, structural_similarity
 
 from mien.errors import InputError
-from mien.evaluation import evaluate_reconstruction, psnr, ssim
+from mien.evaluation import evaluate_completion, psnr, ssim
 
 
 def draw(shape=(4, 16, 20), seed=0):
@@ -20,15 +20,15 @@ def draw(shape=(4, 16, 20), seed=0):
 
 @pytest.mark.parametrize("shape", [(4, 16, 20), (3, 16, 16, 3)])
 def test_equal_scikit_image(shape) -> None:
-    truth, restored = draw(shape)
-    for k, value in enumerate(psnr(truth, restored)):
-        theirs = peak_signal_noise_ratio(truth[k], restored[k], data_range=1.0)
+    truth, completed = draw(shape)
+    for k, value in enumerate(psnr(truth, completed)):
+        theirs = peak_signal_noise_ratio(truth[k], completed[k], data_range=1.0)
         assert value == pytest.approx(theirs, abs=1e-4)
     axis = -1 if len(shape) == 4 else None
-    for k, value in enumerate(ssim(truth, restored)):
+    for k, value in enumerate(ssim(truth, completed)):
         theirs = structural_similarity(
             truth[k],
-            restored[k],
+            completed[k],
             data_range=1.0,
             channel_axis=axis,
             gaussian_weights=True,
@@ -38,40 +38,40 @@ def test_equal_scikit_image(shape) -> None:
         assert value == pytest.approx(theirs, abs=1e-4)
 
 
-def test_bytes_and_mask() -> None:
-    truth, restored = np.zeros((1, 12, 12), np.uint8), np.zeros((1, 12, 12), np.uint8)
-    restored[0, :6] = 51
-    mask = np.zeros((12, 12), bool)
-    mask[:6] = True
-    assert psnr(truth, restored, mask=mask)[0] == pytest.approx(-20 * np.log10(0.2), abs=1e-5)
-    assert psnr(truth, restored, mask=~mask)[0] == np.inf
-    result = evaluate_reconstruction(truth, restored, mask=~mask)
-    assert result["psnr_hidden"]["value"] == pytest.approx(-20 * np.log10(0.2), abs=1e-5)
+def test_bytes_and_cover() -> None:
+    truth, completed = np.zeros((1, 12, 12), np.uint8), np.zeros((1, 12, 12), np.uint8)
+    completed[0, :6] = 51
+    cover = np.zeros((12, 12), bool)
+    cover[:6] = True
+    assert psnr(truth, completed, cover=cover)[0] == pytest.approx(-20 * np.log10(0.2), abs=1e-5)
+    assert psnr(truth, completed, cover=~cover)[0] == np.inf
+    result = evaluate_completion(truth, completed, cover=cover)
+    assert result["psnr_covered"]["value"] == pytest.approx(-20 * np.log10(0.2), abs=1e-5)
 
 
 def test_evaluate() -> None:
-    truth, restored = draw((6, 16, 16))
-    restored[0] = truth[0]
-    result = evaluate_reconstruction(truth, restored, people=list("aabbcc"), failures=2)
+    truth, completed = draw((6, 16, 16))
+    completed[0] = truth[0]
+    result = evaluate_completion(truth, completed, people=list("aabbcc"), failures=2)
     json.dumps(result, allow_nan=False)
-    values = psnr(truth, restored)[1:]
+    values = psnr(truth, completed)[1:]
     assert result["n_identical"] == 1
     assert result["psnr"]["value"] == pytest.approx(values.mean())
     assert result["psnr"]["std"] == pytest.approx(values.std(ddof=1))
     assert result["psnr"]["low"] < values.mean() < result["psnr"]["high"]
-    same = evaluate_reconstruction(truth, truth)
+    same = evaluate_completion(truth, truth)
     assert same["psnr"]["value"] is None
     assert same["ssim"]["value"] == pytest.approx(1)
-    assert evaluate_reconstruction(truth[:, :8, :8], restored[:, :8, :8])["ssim"] is None
+    assert evaluate_completion(truth[:, :8, :8], completed[:, :8, :8])["ssim"] is None
 
 
 def test_bad_input() -> None:
-    truth, restored = draw()
+    truth, completed = draw()
     with pytest.raises(InputError, match="one shape"):
-        psnr(truth, restored[:, :10])
+        psnr(truth, completed[:, :10])
     with pytest.raises(InputError, match=r"\[0, 1\]"):
-        psnr(truth, restored * 255)
+        psnr(truth, completed * 255)
     with pytest.raises(InputError, match="11 × 11"):
-        ssim(truth[:, :8], restored[:, :8])
-    with pytest.raises(InputError, match="mask"):
-        psnr(truth, restored, mask=np.ones(3))
+        ssim(truth[:, :8], completed[:, :8])
+    with pytest.raises(InputError, match="cover"):
+        psnr(truth, completed, cover=np.ones(3))

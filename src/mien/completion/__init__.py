@@ -1,0 +1,5 @@
+"""Whole vectors and whole faces from the part of them that is visible."""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
