@@ -20,7 +20,7 @@ import numpy as np
 
 from benchmarks.measure import Row, seconds
 from mien.gallery import Gallery
-from mien.verification import JointBayesian, OpenSetVerifier
+from mien.verification import JointBayesian, Verifier
 
 TEMPLATES = int(os.environ.get("MIEN_BENCH_TEMPLATES", "1000000"))
 DIMENSION = 128
@@ -42,11 +42,11 @@ def _draw(n: int, m: int, seed: int) -> np.ndarray:
     return unit
 
 
-def _verifier() -> OpenSetVerifier:
+def _verifier() -> Verifier:
     X = _draw(3000, 5, seed=1)
     people = np.repeat(np.arange(1500), 5)
     model = JointBayesian(features="drawn").fit(X[:1500].reshape(-1, DIMENSION), people)
-    return OpenSetVerifier(model, sizes=(1, 2, 3), probe_sizes=(1,), random_state=0).fit(
+    return Verifier(model, sizes=(1, 2, 3), probe_sizes=(1,), random_state=0).fit(
         X[1500:].reshape(-1, DIMENSION), people
     )
 

@@ -19,7 +19,7 @@ from scipy.stats import beta
 from benchmarks.measure import Row
 from mien.datasets import load_lfw_embeddings
 from mien.errors import MissingDataError, NumericsWarning
-from mien.verification import JointBayesian, OpenSetVerifier
+from mien.verification import JointBayesian, Verifier
 
 FPIR = 0.01
 N_DRAWS = 5
@@ -55,7 +55,7 @@ def _interval(hits: int, n: int) -> str:
 
 
 def _judge(
-    verifier: OpenSetVerifier, parts: _Parts, n_people: int, size: int
+    verifier: Verifier, parts: _Parts, n_people: int, size: int
 ) -> tuple[int, int, int, int]:
     """Strangers named, strangers; known probes named rightly, known probes."""
     rng = np.random.RandomState(1)
@@ -85,7 +85,7 @@ def _judge(
     return named, strangers, right, known
 
 
-def _costs(verifier: OpenSetVerifier, parts: _Parts, size: int) -> str:
+def _costs(verifier: Verifier, parts: _Parts, size: int) -> str:
     """Calibration loss at three shares of genuine trials, of the loss without looking."""
     rows = parts.rows(3)
     probes = [mine[size] for mine in rows if len(mine) > size]
@@ -123,10 +123,10 @@ def rows() -> Iterator[Row]:
         }
         for label, setting in settings.items():
             start = time.perf_counter()
-            verifier = OpenSetVerifier(model, random_state=0, **setting)
+            verifier = Verifier(model, random_state=0, **setting)
             verifier.fit(parts.X[held], parts.people[held])
             took = time.perf_counter() - start
-            note = f"lowest rate promised {verifier.lowest_far_:.2g}"
+            note = f"lowest rate promised {verifier.thresholds_.lowest_far:.2g}"
             yield Row(f"{name}: calibrate", label, took, note=note)
             for n_people, size in ((100, 1), (1000, 1), (100, 3)):
                 start = time.perf_counter()

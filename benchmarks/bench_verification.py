@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks.measure import Row, metric_learn_rca, peak_memory, seconds
 from mien.verification import GroupStatistics, JointBayesian, TransferJointBayesian
 from mien.verification._em import WorkingStatistics, make_step
-from mien.verification.joint_bayesian import _start
+from mien.verification._joint_bayesian import _start
 
 
 def _people(n_people: int, m: int | np.ndarray, d: int, seed: int = 0) -> tuple[np.ndarray, ...]:

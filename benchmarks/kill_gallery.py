@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from mien.gallery import Gallery
-from mien.verification import JointBayesian, OpenSetVerifier
+from mien.verification import JointBayesian, Verifier
 
 
 def work(path: Path, seed: int, write: int) -> None:
@@ -47,7 +47,7 @@ def make_gallery(path: Path) -> None:
     X = 3 * rng.standard_normal((60, 8))[people] + rng.standard_normal((240, 8))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     model = JointBayesian(features="drawn").fit(X[:120], people[:120])
-    Gallery.create(path, OpenSetVerifier(model, sizes=(1, 2)).fit(X[120:], people[120:])).close()
+    Gallery.create(path, Verifier(model, sizes=(1, 2)).fit(X[120:], people[120:])).close()
 
 
 def kill_once(path: Path, seed: int, wait: float) -> tuple[int, int]:

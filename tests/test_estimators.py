@@ -27,8 +27,7 @@ BUILD: dict[str, Callable[[Any], Any]] = {
 
 # class name -> why none of the checks can apply
 WHOLLY_EXCUSED: dict[str, str] = {
-    "CalibratedVerifier": "the checks' data have two or three people; calibration takes four",
-    "OpenSetVerifier": "the checks' data have two or three people; calibration takes four",
+    "Verifier": "the checks' data have two or three people; calibration takes four",
     "GridLBP": "a sample is a picture, not a row",
     "LandmarkLBP": "a sample is a picture with its landmarks",
     "PixelFeatures": "a sample is a picture, not a row",

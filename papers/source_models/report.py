@@ -13,7 +13,7 @@ from mien._core.validation import check_choice
 from mien.datasets import EmbeddingSet
 from mien.faces import ENGINES
 from mien.files import describe
-from mien.recognition import FaceVerifier, fit_source, load_source
+from mien.recognition import FaceModel, fit_source, load_source
 from mien.recognition._adapt import adapt_to
 from mien.reports import Report
 from papers.source_models.data import N_FOLDS, SHIFTS, embed_shift
@@ -59,7 +59,7 @@ _SOURCE_SHIFT = {
 }
 
 
-def train_source(engine: str = "sface", data: Home = None, *, folds: bool = True) -> FaceVerifier:
+def train_source(engine: str = "sface", data: Home = None, *, folds: bool = True) -> FaceModel:
     """Learn the verifier that mien ships for an engine, and write its card.
 
     Parameters
@@ -73,7 +73,7 @@ def train_source(engine: str = "sface", data: Home = None, *, folds: bool = True
 
     Returns
     -------
-    FaceVerifier
+    FaceModel
         Learned from everybody; the numbers of its card come from people unseen.
     """
     check_choice("engine", engine, ENGINES)
@@ -96,8 +96,10 @@ def train_source(engine: str = "sface", data: Home = None, *, folds: bool = True
         card["LFW, ten folds"] = measure_pairs(lfw, runs)
     rows = np.flatnonzero(lfw.usable)
     verifier = fit_source(lfw.X[rows], lfw.people[rows], lfw.features)
-    card["lowest false accept rate that is promised"] = float(f"{verifier.lowest_far_:.2g}")
-    return FaceVerifier(verifier, engine, card)
+    card["lowest false accept rate that is promised"] = float(
+        f"{verifier.thresholds_.lowest_far:.2g}"
+    )
+    return FaceModel(engine, verifier, card)
 
 
 def describe_cards(folder: str | os.PathLike[str]) -> str:
@@ -250,7 +252,7 @@ def _report_shipped(report: Report, embedded: dict[str, EmbeddingSet]) -> None:
     )  # fmt: skip
 
 
-def _adapt_rows(source: FaceVerifier, embedded: dict[str, EmbeddingSet]) -> list[dict[str, Any]]:
+def _adapt_rows(source: FaceModel, embedded: dict[str, EmbeddingSet]) -> list[dict[str, Any]]:
     """Before and after on people held out, as the verb shows it."""
     rows = []
     for name in ("orl", "yale"):

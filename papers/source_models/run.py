@@ -14,7 +14,7 @@ from mien.datasets import EmbeddingSet, LFWProtocol, load_lfw_embeddings, load_l
 from mien.evaluation import LogisticCalibration, bootstrap_mean_interval, evaluate_verification
 from mien.faces import load_engine
 from mien.recognition import fit_source
-from mien.verification import OpenSetVerifier
+from mien.verification import Verifier
 
 __all__ = [
     "PROMISED",
@@ -211,7 +211,7 @@ def _rate(accepted: np.ndarray, people: np.ndarray) -> dict[str, float]:
     return {"value": float(accepted.mean()), "low": low, "high": high}
 
 
-def measure_all_pairs(verifier: OpenSetVerifier, found: EmbeddingSet) -> dict[str, Any]:
+def measure_all_pairs(verifier: Verifier, found: EmbeddingSet) -> dict[str, Any]:
     """Every pair of pictures of a set of people whom the verifier never saw."""
     X, people = found.vectors[found.detected].astype(np.float64), found.people[found.detected]
     first, second = np.triu_indices(len(X), 1)

@@ -22,10 +22,10 @@ from mien.evaluation import (
     verification_rate,
 )
 from mien.verification import (
-    CalibratedVerifier,
     GroupStatistics,
     JointBayesian,
     TransferJointBayesian,
+    Verifier,
 )
 from papers.transfer.data import Domain
 
@@ -42,6 +42,8 @@ METHODS = (
 )
 MEASURES = ("cllr", "error", "tpr", "own")
 _FEWEST_TO_CALIBRATE = 10
+# Pairs only, of which half are genuine.
+_PAIRS: dict[str, Any] = {"sizes": (1,), "probe_sizes": (1,), "prior": 0.5}
 
 
 def _cosine(X: np.ndarray, pairs: np.ndarray) -> np.ndarray:
@@ -74,8 +76,12 @@ def run_lfw(
             for e_step in ("approximate", "exact"):
                 model = JointBayesian(e_step=e_step, tol=1e-2).fit(Z[rows], people)
                 scores[f"JB, {e_step}"][here] = model.score_pairs(first, second)
-            fused = CalibratedVerifier(
-                JointBayesian(tol=1e-2), cross_fit=True, n_folds=3, random_state=random_state
+            fused = Verifier(
+                JointBayesian(tol=1e-2),
+                cross_fit=True,
+                n_splits=3,
+                random_state=random_state,
+                **_PAIRS,
             ).fit(Z[rows], people)
         scores["calibrated fusion"][here] = fused.score_pairs(first, second)
         report_progress(f"LFW, {name}", part.fold + 1, 10)
@@ -192,13 +198,13 @@ def _fit_methods(
             "source only": source,
             "target only": JointBayesian(tol=1e-2).fit(own),
             "pooled": JointBayesian(tol=1e-2).fit(statistics + own),
-            "transfer, w = 0.8": TransferJointBayesian(source, 4.0, weighting="constant").fit(X, y),
+            "transfer, w = 0.8": TransferJointBayesian(source, strength=4.0).fit(X, y),
             "transfer, auto": auto,
         }
         if own.n_groups >= _FEWEST_TO_CALIBRATE:
-            moved = TransferJointBayesian(source, auto.strength_)
-            models["calibrated"] = CalibratedVerifier(
-                moved, cross_fit=True, n_folds=3, random_state=seed
+            moved = TransferJointBayesian(source, auto.source_people_)
+            models["calibrated"] = Verifier(
+                moved, cross_fit=True, n_splits=3, random_state=seed, **_PAIRS
             ).fit(X, y)
     return models
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mien.datasets import load_lfw_embeddings
-from mien.verification import JointBayesian, OpenSetVerifier
+from mien.verification import JointBayesian, Verifier
 
 __all__ = ["Album", "People", "draw_album", "load_people"]
 
@@ -46,7 +46,7 @@ def load_people(home: Any = None, engine: str = "sface", random_state: int = 0) 
     mine = np.isin(y, model_people)
     model = JointBayesian().fit(X[mine], y[mine])
     mine = np.isin(y, calibration)
-    verifier = OpenSetVerifier(model, random_state=random_state).fit(X[mine], y[mine])
+    verifier = Verifier(model, random_state=random_state).fit(X[mine], y[mine])
     mine = np.isin(y, album)
     return People(X[mine], y[mine], verifier)
 

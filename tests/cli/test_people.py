@@ -13,23 +13,23 @@ from typer.testing import CliRunner
 from mien.cli._app import app
 from mien.errors import InputError, MissingDataError
 from mien.gallery import Gallery
-from mien.verification import JointBayesian, OpenSetVerifier
+from mien.verification import JointBayesian, Verifier
 
 run = CliRunner()
 
 
 @pytest.fixture(scope="module")
-def verifier() -> OpenSetVerifier:
+def verifier() -> Verifier:
     rng = np.random.default_rng(0)
     people = np.repeat(np.arange(60), 4)
     X = 3 * rng.standard_normal((60, 8))[people] + rng.standard_normal((240, 8))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     model = JointBayesian(features="drawn").fit(X[:120], people[:120])
-    return OpenSetVerifier(model, sizes=(1,), random_state=0).fit(X[120:], people[120:])
+    return Verifier(model, sizes=(1,), random_state=0).fit(X[120:], people[120:])
 
 
 @pytest.fixture
-def path(tmp_path: Path, verifier: OpenSetVerifier) -> str:
+def path(tmp_path: Path, verifier: Verifier) -> str:
     with Gallery.create(tmp_path / "people.gallery", verifier) as gallery:
         for i, name in enumerate(("Ann", "[bold]Bob", "Zoë")):
             digests = [hashlib.sha256(f"{i} {j}".encode()).hexdigest() for j in range(i + 1)]
@@ -82,7 +82,7 @@ def test_errors_are_sentences(path: str, tmp_path: Path) -> None:
     assert isinstance(none.exception, MissingDataError)
 
 
-def test_a_passphrase_is_asked_for(tmp_path: Path, verifier: OpenSetVerifier) -> None:
+def test_a_passphrase_is_asked_for(tmp_path: Path, verifier: Verifier) -> None:
     path = tmp_path / "sealed.gallery"
     Gallery.create(path, verifier, key="open sesame").close()
     right = run.invoke(

@@ -11,15 +11,15 @@ sys.path.insert(0, str(Path(__file__).parent))
 from gallery_people import make_verifier
 
 from mien.gallery import Gallery
-from mien.verification import OpenSetVerifier
+from mien.verification import Verifier
 
 
 @pytest.fixture(scope="session")
-def verifier() -> OpenSetVerifier:
+def verifier() -> Verifier:
     return make_verifier()
 
 
 @pytest.fixture
-def gallery(tmp_path: Path, verifier: OpenSetVerifier) -> Iterator[Gallery]:
+def gallery(tmp_path: Path, verifier: Verifier) -> Iterator[Gallery]:
     with Gallery.create(tmp_path / "people.gallery", verifier) as made:
         yield made

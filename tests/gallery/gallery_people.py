@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 
 from mien.gallery import Gallery
-from mien.verification import JointBayesian, OpenSetVerifier
+from mien.verification import JointBayesian, Verifier
 
 DIMENSION = 16
 
@@ -23,12 +23,12 @@ def digest(*parts: object) -> str:
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
-def make_verifier(features: str = "rendered, unit length", seed: int = 0) -> OpenSetVerifier:
+def make_verifier(features: str = "rendered, unit length", seed: int = 0) -> Verifier:
     X = draw_people(600, 6, seed)
     people = np.repeat(np.arange(300), 6)
     model = JointBayesian(features=features).fit(X[:300].reshape(-1, DIMENSION), people)
     rest = X[300:].reshape(-1, DIMENSION)
-    return OpenSetVerifier(model, sizes=(1, 2, 3), random_state=0).fit(rest, people)
+    return Verifier(model, sizes=(1, 2, 3), random_state=0).fit(rest, people)
 
 
 def fill(gallery: Gallery, X: np.ndarray, first: int = 0) -> None:

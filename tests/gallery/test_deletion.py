@@ -14,13 +14,13 @@ from mien.gallery import Gallery
 from mien.gallery import _purge as purging
 from mien.gallery._approximate import ApproximateIndex
 from mien.gallery._store import PeopleBatch, Store
-from mien.verification import OpenSetVerifier
+from mien.verification import Verifier
 
 X = draw_people(600, 3, seed=21)
 SECRET = "Wilhelmina Quartermaine"
 
 
-def _traces(vectors: np.ndarray, digests: list[str], verifier: OpenSetVerifier) -> list[bytes]:
+def _traces(vectors: np.ndarray, digests: list[str], verifier: Verifier) -> list[bytes]:
     """Byte strings that would betray the templates, each by parts of it."""
     whole = [SECRET.encode(), *(bytes.fromhex(name) for name in digests)]
     for vector in vectors:
@@ -44,13 +44,11 @@ def _find(folder: Path, traces: list[bytes]) -> list[str]:
 
 
 @pytest.mark.parametrize("key", [None, b"k" * 32], ids=["plain", "sealed"])
-def test_nothing_is_left_in_any_file(
-    tmp_path: Path, verifier: OpenSetVerifier, key: bytes | None
-) -> None:
+def test_nothing_is_left_in_any_file(tmp_path: Path, verifier: Verifier, key: bytes | None) -> None:
     path = tmp_path / "people.gallery"
     names = [digest("secret", i) for i in range(3)]
-    traces = _traces(X[0], names, verifier)
     with Gallery.create(path, verifier, key=key) as gallery:
+        traces = _traces(X[0], names, gallery.model.verifier)
         # Before and after others, so that pages are split around it and filled again.
         fill(gallery, X[1:300])
         gallery.enrol(SECRET, X[0], digests=names, sources=[f"{SECRET}/{i}.jpg" for i in range(3)])
@@ -111,7 +109,7 @@ def test_one_picture(gallery: Gallery) -> None:
     assert gallery.delete_source(digest(2, 1)) == 1
     assert _find(gallery.path.parent, [X[2, 1].tobytes()[:16]]) == []
     assert [p.templates for p in gallery.people()] == [3, 3, 2, 3, 3]
-    expected = gallery.verifier.score_sets([X[2, 1:2]], [X[2, [0, 2]]])[0, 0]
+    expected = gallery.model.verifier.score_sets([X[2, 1:2]], [X[2, [0, 2]]])[0, 0]
     got = dict(gallery.identify(X[2, 1:2])[0].candidates)["person 2"]
     assert got == pytest.approx(expected, abs=1e-4)
 
@@ -139,9 +137,7 @@ def test_a_process_that_died_in_between_is_made_up_for(gallery: Gallery) -> None
     assert _find(gallery.path.parent, traces) == []
 
 
-def test_a_reader_of_an_older_state_is_told_about(
-    gallery: Gallery, verifier: OpenSetVerifier
-) -> None:
+def test_a_reader_of_an_older_state_is_told_about(gallery: Gallery, verifier: Verifier) -> None:
     fill(gallery, X[:20])
     gallery._timeout = 0.1
     with Gallery.open(gallery.path, read_only=True) as reader:

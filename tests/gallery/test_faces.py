@@ -94,7 +94,7 @@ def test_scores_against_one_face(gallery: Gallery) -> None:
     face = gallery.find_face(digest(1, 0))
     assert face is not None
     ratios = gallery.score_face(face.id, X[:, 1])
-    expected = gallery.verifier.score_pairs(
+    expected = gallery.model.verifier.score_pairs(
         np.repeat(X[1, :1].astype(float), 3, axis=0), X[:, 1].astype(float)
     )
     assert np.allclose(ratios, expected, atol=1e-3)

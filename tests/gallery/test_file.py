@@ -29,14 +29,14 @@ from mien.errors import (
     ModelDamagedError,
 )
 from mien.gallery import Gallery
-from mien.verification import JointBayesian, OpenSetVerifier
+from mien.verification import JointBayesian, Verifier
 
 ROOT = Path(__file__).parents[2]
 X = draw_people(60, 4, seed=31)
 KEY = bytes(range(32))
 
 
-def test_what_is_not_a_gallery(tmp_path: Path, verifier: OpenSetVerifier) -> None:
+def test_what_is_not_a_gallery(tmp_path: Path, verifier: Verifier) -> None:
     with pytest.raises(MissingDataError, match="no gallery"):
         Gallery.open(tmp_path / "nothing")
     with pytest.raises(GalleryFormatError, match="not a file"):
@@ -64,14 +64,14 @@ def test_a_newer_format_is_refused(gallery: Gallery) -> None:
         Gallery.open(gallery.path)
 
 
-def test_a_verifier_must_say_its_features(tmp_path: Path, verifier: OpenSetVerifier) -> None:
+def test_a_verifier_must_say_its_features(tmp_path: Path, verifier: Verifier) -> None:
     people = np.repeat(np.arange(60), 4)
     model = JointBayesian().fit(X.reshape(-1, 16), people)
-    mute = OpenSetVerifier(model, sizes=(1,)).fit(X.reshape(-1, 16), people)
+    mute = Verifier(model, sizes=(1,)).fit(X.reshape(-1, 16), people)
     with pytest.raises(InputError, match="features="):
         Gallery.create(tmp_path / "g", mute)
-    for bad in (model, OpenSetVerifier(model)):
-        with pytest.raises(InputError, match="fitted OpenSetVerifier"):
+    for bad in (model, Verifier(model)):
+        with pytest.raises(InputError, match="fitted Verifier"):
             Gallery.create(tmp_path / "g", bad)  # type: ignore[arg-type]
     assert not (tmp_path / "g").exists()
 
@@ -135,7 +135,7 @@ def test_an_altered_verifier_or_index_is_refused(gallery: Gallery) -> None:
     raw.execute("UPDATE meta SET value = ? WHERE key = 'verifier'", (model[:-1] + b"\x00",))
     raw.commit()
     raw.close()
-    with pytest.raises(GalleryDamagedError, match="verifier was altered or damaged"):
+    with pytest.raises(GalleryDamagedError, match="model was altered or damaged"):
         Gallery.open(gallery.path)
 
 
@@ -143,7 +143,7 @@ def test_an_altered_verifier_or_index_is_refused(gallery: Gallery) -> None:
 
 
 @pytest.mark.parametrize("key", [KEY, "correct horse battery staple"], ids=["bytes", "passphrase"])
-def test_a_sealed_gallery(tmp_path: Path, verifier: OpenSetVerifier, key: bytes | str) -> None:
+def test_a_sealed_gallery(tmp_path: Path, verifier: Verifier, key: bytes | str) -> None:
     path = tmp_path / "g"
     with Gallery.create(path, verifier, key=key) as gallery:
         fill(gallery, X[:20, :3])
@@ -168,7 +168,7 @@ def test_a_sealed_gallery(tmp_path: Path, verifier: OpenSetVerifier, key: bytes 
         Gallery.open(path, key="other" if isinstance(key, str) else b"\x02" * 32)
 
 
-def test_keys_are_checked(tmp_path: Path, gallery: Gallery, verifier: OpenSetVerifier) -> None:
+def test_keys_are_checked(tmp_path: Path, gallery: Gallery, verifier: Verifier) -> None:
     for bad in (b"short", "", 5):
         with pytest.raises(InputError, match=r"key|passphrase"):
             Gallery.create(tmp_path / "g", verifier, key=bad)  # type: ignore[arg-type]
@@ -176,7 +176,7 @@ def test_keys_are_checked(tmp_path: Path, gallery: Gallery, verifier: OpenSetVer
         Gallery.open(gallery.path, key=KEY)
 
 
-def test_names_may_stay_in_clear(tmp_path: Path, verifier: OpenSetVerifier) -> None:
+def test_names_may_stay_in_clear(tmp_path: Path, verifier: Verifier) -> None:
     with Gallery.create(tmp_path / "g", verifier, key=KEY, seal_names=False) as gallery:
         gallery.enrol("Ann", X[0, :1], digests=[digest(0)])
     content = (tmp_path / "g").read_bytes()
@@ -184,7 +184,7 @@ def test_names_may_stay_in_clear(tmp_path: Path, verifier: OpenSetVerifier) -> N
     assert X[0, 0].tobytes()[:8] not in content
 
 
-def test_sealed_rows_cannot_be_exchanged(tmp_path: Path, verifier: OpenSetVerifier) -> None:
+def test_sealed_rows_cannot_be_exchanged(tmp_path: Path, verifier: Verifier) -> None:
     path = tmp_path / "g"
     with Gallery.create(path, verifier, key=KEY) as gallery:
         fill(gallery, X[:2, :1])
@@ -200,7 +200,7 @@ def test_sealed_rows_cannot_be_exchanged(tmp_path: Path, verifier: OpenSetVerifi
             gallery.identify(X[:1, 3])
 
 
-def test_every_seal_has_its_own_nonce(tmp_path: Path, verifier: OpenSetVerifier) -> None:
+def test_every_seal_has_its_own_nonce(tmp_path: Path, verifier: Verifier) -> None:
     path = tmp_path / "g"
     with Gallery.create(path, verifier, key=KEY) as gallery:
         gallery.enrol(
@@ -216,7 +216,7 @@ def test_every_seal_has_its_own_nonce(tmp_path: Path, verifier: OpenSetVerifier)
 
 
 @pytest.mark.parametrize("key", [None, KEY], ids=["plain", "sealed"])
-def test_there_and_back(tmp_path: Path, verifier: OpenSetVerifier, key: bytes | None) -> None:
+def test_there_and_back(tmp_path: Path, verifier: Verifier, key: bytes | None) -> None:
     with Gallery.create(tmp_path / "g", verifier, key=key) as gallery:
         fill(gallery, X[:20, :3])
         gallery.enrol("Ann", X[30, :1], digests=[digest("a")], sources=["x/ä.jpg"], qualities=[0.5])
@@ -243,9 +243,7 @@ def test_there_and_back(tmp_path: Path, verifier: OpenSetVerifier, key: bytes | 
         assert not (tmp_path / "i").exists()
 
 
-def test_a_sealed_gallery_in_plain_text_only_when_asked(
-    tmp_path: Path, verifier: OpenSetVerifier
-) -> None:
+def test_a_sealed_gallery_in_plain_text_only_when_asked(tmp_path: Path, verifier: Verifier) -> None:
     with Gallery.create(tmp_path / "g", verifier, key=KEY) as gallery:
         fill(gallery, X[:3, :2])
         file = gallery.export(tmp_path / "export.mien", plaintext=True)
@@ -263,7 +261,7 @@ def test_a_damaged_export_is_refused(tmp_path: Path, gallery: Gallery) -> None:
     file.write_bytes(content)
     with pytest.raises(ModelDamagedError):
         Gallery.import_from(file, tmp_path / "h")
-    model = mien.save(gallery.verifier, tmp_path / "model.mien")
+    model = mien.save(gallery.model.verifier, tmp_path / "model.mien")
     with pytest.raises(GalleryFormatError, match="not an exported gallery"):
         Gallery.import_from(model, tmp_path / "h")
     assert not (tmp_path / "h").exists()

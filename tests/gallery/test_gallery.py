@@ -20,7 +20,7 @@ from mien.errors import (
 )
 from mien.gallery import EnrolResult, Gallery, _search
 from mien.gallery._exact import _best_columns
-from mien.verification import OpenSetVerifier
+from mien.verification import Verifier
 
 X = draw_people(40, 5, seed=9)
 
@@ -52,7 +52,7 @@ def test_twice_in_one_call_is_once(gallery: Gallery) -> None:
     assert result == EnrolResult(1, 1)
 
 
-def test_ratios_are_the_verifiers(gallery: Gallery, verifier: OpenSetVerifier) -> None:
+def test_ratios_are_the_verifiers(gallery: Gallery, verifier: Verifier) -> None:
     sets = [X[i, : 1 + i % 4] for i in range(30)]
     for i, mine in enumerate(sets):
         gallery.enrol(f"person {i}", mine, digests=[digest(i, j) for j in range(len(mine))])
@@ -67,7 +67,7 @@ def test_ratios_are_the_verifiers(gallery: Gallery, verifier: OpenSetVerifier) -
             np.testing.assert_allclose(got, expected[i][order], atol=2e-4)
 
 
-def test_several_pictures_a_probe(gallery: Gallery, verifier: OpenSetVerifier) -> None:
+def test_several_pictures_a_probe(gallery: Gallery, verifier: Verifier) -> None:
     fill(gallery, X[:30, :3])
     probes = [X[0, 3:], X[1, 4:], X[35, :2]]
     expected = verifier.score_sets(probes, list(X[:30, :3]))
@@ -100,7 +100,7 @@ def test_a_rate_beyond_the_calibration_is_marked_or_refused(gallery: Gallery) ->
     assert gallery.identify(X[:1, 1], fpir=0.5)[0].promised
 
 
-def test_nobody_is_named_against_the_evidence(gallery: Gallery, verifier: OpenSetVerifier) -> None:
+def test_nobody_is_named_against_the_evidence(gallery: Gallery, verifier: Verifier) -> None:
     fill(gallery, X[:1, :1])
     assert verifier.threshold(0.5) < 0  # what the rate alone would ask of one person
     for found in gallery.identify(X[1:, 0], fpir=0.5):
@@ -190,7 +190,7 @@ def test_a_new_verifier_takes_over(gallery: Gallery, tmp_path: Path) -> None:
     reader = Gallery.open(gallery.path, read_only=True)
     assert reader.identify(X[:1, 4])[0].log_ratio == pytest.approx(before)
     other = make_verifier(seed=7)
-    gallery.set_verifier(other)
+    gallery.set_model(other)
     after = gallery.identify(X[:1, 4])[0].log_ratio
     expected = other.score_sets([X[0, 4:]], [X[0, :2]])[0, 0]
     assert after == pytest.approx(expected, abs=1e-4)
@@ -199,7 +199,7 @@ def test_a_new_verifier_takes_over(gallery: Gallery, tmp_path: Path) -> None:
     assert reader.identify(X[:1, 4])[0].log_ratio == pytest.approx(after)
     reader.close()
     with pytest.raises(InputError, match="two engines"):
-        gallery.set_verifier(make_verifier(features="another engine"))
+        gallery.set_model(make_verifier(features="another engine"))
 
 
 def test_only_its_owner_reads_the_files(gallery: Gallery) -> None:

@@ -14,7 +14,7 @@ from tests.near import assert_near
 
 def shifted_people(n_people: int, n_pictures: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """People drawn from the source model and moved, all in one direction: another camera."""
-    model = load_source("sface").model
+    model = load_source("sface").source
     rng = np.random.default_rng(seed)
     identity = rng.multivariate_normal(np.zeros(128), model.identity_covariance_, n_people)
     y = np.repeat([f"p{k:02d}" for k in range(n_people)], n_pictures)
@@ -37,14 +37,14 @@ def test_a_shift_is_undone_on_people_held_out(monkeypatch: pytest.MonkeyPatch) -
     assert_near(
         result.gain[0], result.before["cllr"]["value"] - result.after["cllr"]["value"], digits=6
     )
-    assert isinstance(result.verifier.model, TransferJointBayesian)
-    assert result.verifier.source is load_source("sface").model
+    assert isinstance(result.model.verifier.model_, TransferJointBayesian)
+    assert result.model.source is load_source("sface").source
     assert result.warnings[0].startswith("only 14 people")
     assert "are extrapolated" in result.warnings[1]
     # Others of the same kind, never seen: strangers are below zero, the same people above.
     T, who = shifted_people(30, 2, seed=5)
-    scores = result.verifier.score_pairs(T[::2], T[1::2])
-    others = result.verifier.score_pairs(T[:-2:2], T[3::2])
+    scores = result.model.verifier.score_pairs(T[::2], T[1::2])
+    others = result.model.verifier.score_pairs(T[:-2:2], T[3::2])
     assert np.mean(scores > 0) > 0.9
     assert np.mean(others < 0) > 0.9
     assert who[0] == who[1]
@@ -67,15 +67,14 @@ def test_too_few_people() -> None:
 
 
 def test_an_adapted_verifier_is_saved_with_its_source() -> None:
-    from mien.recognition import FaceVerifier
+    from mien.recognition import FaceModel
 
     X, y = shifted_people(8, 3)
-    result = adapt_to(load_source("sface"), X, y, []).verifier
-    again = FaceVerifier.from_arrays(result.to_arrays())
-    np.testing.assert_allclose(
-        again.score_pairs(X[:10], X[10:20]), result.score_pairs(X[:10], X[10:20]), atol=1e-3
-    )
-    assert_near(again.source.ratios_, result.source.ratios_, digits=5)
+    result = adapt_to(load_source("sface"), X, y, []).model
+    again = FaceModel.from_arrays(result.to_arrays())
+    scores = [one.verifier.score_pairs(X[:10], X[10:20]) for one in (again, result)]
+    np.testing.assert_allclose(*scores, atol=1e-3)
+    assert_near(again.source.variance_ratios_, result.source.variance_ratios_, digits=5)
 
 
 def test_the_interval_of_a_gain_by_hand() -> None:
@@ -90,11 +89,12 @@ def test_the_interval_of_a_gain_by_hand() -> None:
 
 
 def test_a_tail_of_few_trials_is_mostly_the_source_s() -> None:
-    source = load_source("sface").verifier
+    source = load_source("sface").verifier.thresholds_
     few = adapt_vectors(load_source("sface"), *shifted_people(6, 3))
-    borrowed = source.tail_scale_[0, 0]
+    borrowed = source.tail_scale[0, 0]
     n = np.maximum(2, np.minimum(200, few.n_impostor_ // 10))
+    scale = few.thresholds_.tail_scale
     assert n.max() < 20
     # At least 20 of n + 20 parts, before the 1.64 standard errors that are added.
-    assert np.all(few.tail_scale_ / (1 + 1.64 / np.sqrt(n + 20)) > borrowed * 20 / (n + 20))
-    assert np.all(few.tail_scale_ < 5 * borrowed)
+    assert np.all(scale / (1 + 1.64 / np.sqrt(n + 20)) > borrowed * 20 / (n + 20))
+    assert np.all(scale < 5 * borrowed)

@@ -21,7 +21,7 @@ from mien.recognition._cluster import ClusteredFace, PeopleFound, cluster
 from mien.recognition._cluster_linkage import link_faces, own_ratios
 from mien.recognition._cluster_output import check_new, overview, write_people
 from mien.recognition._people import Failure
-from mien.verification import JointBayesian, OpenSetVerifier
+from mien.verification import JointBayesian, Verifier
 
 DIMENSIONS = 8
 
@@ -35,15 +35,15 @@ def _draw(n_people: int, n_each: int, seed: int) -> tuple[np.ndarray, np.ndarray
 
 
 @pytest.fixture(scope="module")
-def verifier() -> OpenSetVerifier:
+def verifier() -> Verifier:
     X, people = _draw(240, 5, 0)
     half = people < 120
     model = JointBayesian().fit(X[half], people[half])
-    return OpenSetVerifier(model, sizes=(1, 3), random_state=0).fit(X[~half], people[~half])
+    return Verifier(model, sizes=(1, 3), random_state=0).fit(X[~half], people[~half])
 
 
 def _naive(
-    verifier: OpenSetVerifier, X: np.ndarray, groups: np.ndarray, apart: set, threshold: float
+    verifier: Verifier, X: np.ndarray, groups: np.ndarray, apart: set, threshold: float
 ) -> set[frozenset[int]]:
     """The same from the definition: all pairs of sets scored anew in every round."""
     names = np.where(groups < 0, -1 - np.arange(len(X)), groups)
@@ -73,7 +73,7 @@ def _as_sets(labels: np.ndarray) -> set[frozenset[int]]:
     return {frozenset(np.flatnonzero(labels == k).tolist()) for k in np.unique(labels)}
 
 
-def test_linkage_equals_the_definition(verifier: OpenSetVerifier) -> None:
+def test_linkage_equals_the_definition(verifier: Verifier) -> None:
     X, people = _draw(6, 4, 1)
     groups = np.full(len(X), -1)
     groups[[0, 1]], groups[[8, 9, 10]] = 0, 5
@@ -89,7 +89,7 @@ def test_linkage_equals_the_definition(verifier: OpenSetVerifier) -> None:
     assert np.all(np.diff(sizes) <= 0)
 
 
-def test_what_must_be_apart_is_apart_whatever_the_pictures_say(verifier: OpenSetVerifier) -> None:
+def test_what_must_be_apart_is_apart_whatever_the_pictures_say(verifier: Verifier) -> None:
     rng = np.random.default_rng(2)
     for trial in range(6):
         n = 30
@@ -102,7 +102,7 @@ def test_what_must_be_apart_is_apart_whatever_the_pictures_say(verifier: OpenSet
         assert labels.max() < n - 1
 
 
-def test_groups_stay_together_and_contradictions_are_refused(verifier: OpenSetVerifier) -> None:
+def test_groups_stay_together_and_contradictions_are_refused(verifier: Verifier) -> None:
     X, _ = _draw(5, 2, 3)
     groups = np.array([0, -1, 0, -1, 7, -1, 7, -1, -1, -1])
     labels = link_faces(verifier, X, np.inf, groups=groups).labels
@@ -113,7 +113,7 @@ def test_groups_stay_together_and_contradictions_are_refused(verifier: OpenSetVe
         link_faces(verifier, X, 0.0, groups=groups, cannot_link=np.array([[0, 2]]))
 
 
-def test_the_order_of_faces_does_not_matter(verifier: OpenSetVerifier) -> None:
+def test_the_order_of_faces_does_not_matter(verifier: Verifier) -> None:
     X, _ = _draw(8, 5, 4)
     first = link_faces(verifier, X, 1.0).labels
     order = np.random.default_rng(0).permutation(len(X))
@@ -122,7 +122,7 @@ def test_the_order_of_faces_does_not_matter(verifier: OpenSetVerifier) -> None:
     assert _as_sets(first) == _as_sets(second)
 
 
-def test_own_ratio_is_that_of_a_face_with_the_rest(verifier: OpenSetVerifier) -> None:
+def test_own_ratio_is_that_of_a_face_with_the_rest(verifier: Verifier) -> None:
     X, _ = _draw(2, 3, 5)
     labels = np.array([0, 0, 0, 1, 1, 2])
     ratios = own_ratios(verifier, X, labels)
@@ -137,7 +137,7 @@ def _picture(
     return PictureResult(path, digest, size, [FoundFace(face, np.ones(DIMENSIONS))] * faces)
 
 
-def test_bursts_need_time_place_and_likeness(verifier: OpenSetVerifier, tmp_path: Path) -> None:
+def test_bursts_need_time_place_and_likeness(verifier: Verifier, tmp_path: Path) -> None:
     X, _ = _draw(2, 4, 6)
     same, other = X[:3], X[4]
     vectors = np.stack([same[0], same[0] + 1e-3, other, same[0], same[0]])
@@ -155,7 +155,7 @@ def test_bursts_need_time_place_and_likeness(verifier: OpenSetVerifier, tmp_path
     assert grouping.group_photographs(pictures, np.arange(5), moved, vectors, verifier).max() == -1
 
 
-def test_copies_of_a_file_hold_the_same_people(verifier: OpenSetVerifier, tmp_path: Path) -> None:
+def test_copies_of_a_file_hold_the_same_people(verifier: Verifier, tmp_path: Path) -> None:
     X, _ = _draw(2, 1, 7)
     pictures = [_picture(tmp_path / name, 2, digest="same") for name in ("a", "b")]
     vectors = np.stack([X[0], X[1], X[0], X[1]])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import permutations
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +10,8 @@ import pytest
 from mien.errors import DataError, MissingDataError
 from mien.faces import Face, FoundFace, PictureResult
 from mien.gallery import Identification
-from mien.recognition import Failure, assign_people
+from mien.recognition import Failure
 from mien.recognition._people import choose_face, count_reasons, list_people
-from tests.near import assert_near
 
 
 def found(side: float) -> FoundFace:
@@ -86,39 +84,3 @@ def test_a_face_that_is_clearly_the_largest() -> None:
 def test_reasons_are_counted() -> None:
     failures = [Failure(Path("x"), reason, "") for reason in ("b", "a", "b")]
     assert list(count_reasons(failures).items()) == [("b", 2), ("a", 1)]
-
-
-def test_two_faces_of_a_picture_are_two_people() -> None:
-    both = [answer(1.0, Ann=9.0, Bob=2.0), answer(1.0, Ann=8.0, Bob=-3.0)]
-    # Alone both are Ann. Ann and Bob (8 + 2) beat Ann and unknown (9).
-    assert [person for person, _ in assign_people(both)] == ["Bob", "Ann"]
-    stranger = [answer(1.0, Ann=9.0, Bob=0.5), answer(1.0, Ann=8.0)]
-    assert assign_people(stranger) == [("Ann", 9.0), (None, 8.0)]
-
-
-def test_nobody_is_named_below_the_threshold() -> None:
-    assert assign_people([answer(1.0, Ann=0.5)]) == [(None, 0.5)]
-    assert assign_people([answer(0.0, Ann=0.5)]) == [("Ann", 0.5)]
-    assert assign_people([Identification(None, float("-inf"), 0.0)])[0][0] is None
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_best_of_all_ways_to_name_a_picture(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    ratios = rng.normal(2, 3, (4, 4))
-    names = ["a", "b", "c", "d"]
-    answers = [answer(1.0, **dict(zip(names, row, strict=True))) for row in ratios]
-    gain = np.where(ratios >= 1, ratios - 1, 0)
-    best = max(sum(gain[i, j] for i, j in enumerate(order)) for order in permutations(range(4)))
-    named = assign_people(answers)
-    got = sum(ratio - 1 for person, ratio in named if person is not None)
-    assert_near(got, best, digits=6)
-    people = [person for person, _ in named if person is not None]
-    assert len(set(people)) == len(people)
-
-
-def test_tracks_that_share_a_frame_are_two_people() -> None:
-    tracks = [answer(1.0, Ann=5.0, Bob=2.0), answer(1.0, Ann=6.0), answer(1.0, Ann=4.0)]
-    # The first two are seen together, the third is not.
-    assert [p for p, _ in assign_people(tracks, [(0, 1)])] == ["Bob", "Ann", "Ann"]
-    assert [p for p, _ in assign_people(tracks, [])] == ["Ann", "Ann", "Ann"]

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 import mien
-from mien.errors import InputError, ModelDamagedError
+from mien.errors import InputError, ModelDamagedError, ModelFormatError
 from mien.faces import ENGINES
 from mien.files import describe
-from mien.recognition import FaceVerifier, load_source, load_verifier
-from mien.recognition._verifier import _fill
-from mien.verification import JointBayesian, OpenSetVerifier
+from mien.files._renames import rename
+from mien.recognition import FaceModel, load_model, load_source
+from mien.verification import JointBayesian
 from papers.source_models.report import describe_cards
 from papers.source_models.run import load_lfw_vectors
 from tests.near import assert_near
@@ -51,8 +51,8 @@ def test_they_hold_statistics_only(engine: str) -> None:
     path = MODELS / f"{engine}.mien"
     assert path.stat().st_size < 500_000
     source = load_source(engine)
-    assert not hasattr(source.model, "statistics_")
-    for owner in (source.model, source.verifier):
+    assert not hasattr(source.source, "statistics_")
+    for owner in (source.source, source.verifier):
         for name, value in vars(owner).items():
             if isinstance(value, np.ndarray):
                 assert max(value.shape, default=0) <= 200, name
@@ -73,9 +73,9 @@ def test_the_same_statistics_come_out_again(engine: str, data_home: Path) -> Non
     rows = np.flatnonzero(lfw.usable)
     with pytest.warns() if engine == "dlib" else nullcontext():
         model = JointBayesian(features=lfw.features).fit(lfw.X[rows], lfw.people[rows])
-    shipped = load_source(engine).model
+    shipped = load_source(engine).source
     assert_near(shipped.mean_, model.mean_, digits=6)
-    assert_near(shipped.ratios_, model.ratios_, digits=4)
+    assert_near(shipped.variance_ratios_, model.variance_ratios_, digits=4)
     np.testing.assert_allclose(
         shipped.variation_covariance_, model.variation_covariance_, rtol=1e-3, atol=1e-6
     )
@@ -87,28 +87,38 @@ def test_saving_keeps_the_scores(tmp_path: Path) -> None:
     X = rng.standard_normal((40, 128))
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     again = mien.load(mien.save(source, tmp_path / "again.mien"))
-    assert isinstance(again, FaceVerifier)
-    assert_near(source.score_pairs(X[:20], X[20:]), again.score_pairs(X[:20], X[20:]), digits=5)
-    pairs, sets = source.score_pairs(X[:1], X[1:2])[0], source.score_sets([X[:1]], [X[1:2]])[0, 0]
+    assert isinstance(again, FaceModel)
+    scores = [one.verifier.score_pairs(X[:20], X[20:]) for one in (source, again)]
+    assert_near(*scores, digits=5)
+    pairs = source.verifier.score_pairs(X[:1], X[1:2])[0]
+    sets = source.verifier.score_sets([X[:1]], [X[1:2]])[0, 0]
     assert_near(pairs, sets, digits=6)
 
 
 def test_two_engines_never_meet() -> None:
     with pytest.raises(InputError, match="never compare"):
-        load_verifier(load_source("sface"), "dlib")
+        load_model(load_source("sface"), "dlib")
 
 
 def test_a_file_cannot_replace_what_a_verifier_does() -> None:
-    with pytest.raises(ModelDamagedError, match="score_pairs"):
-        _fill(OpenSetVerifier(JointBayesian()), {"score_pairs": 1})
-    state = load_source("sface").to_arrays()
-    with pytest.raises(ModelDamagedError, match="holds no 'Evil'"):
-        FaceVerifier.from_arrays(state | {"model": {"class": "Evil", "state": {}}})
+    verifier = load_source("sface").verifier
+    state = verifier.to_arrays()
+    with pytest.raises(ModelDamagedError, match="one too many"):
+        type(verifier).from_arrays(state | {"fitted": state["fitted"] | {"score_pairs": 1}})
+    wrong = {"coefficients_": np.zeros((1, 1, 3))}
+    with pytest.raises(ModelDamagedError, match="do not fit"):
+        type(verifier).from_arrays(state | {"fitted": state["fitted"] | wrong})
+    old = {"class": "Evil", "state": {}}
+    with pytest.raises(ModelFormatError, match="holds no 'Evil'"):
+        rename(1, 2, "mien.FaceVerifier", {}, {"model": old, "source": None})
+    old = {"class": "JointBayesian", "state": {"score_pairs_": 1, "_check": 2}}
+    with pytest.raises((TypeError, ModelFormatError)):
+        rename(1, 2, "mien.FaceVerifier", {}, {"model": old, "source": None})
 
 
 def test_other_models_are_refused(tmp_path: Path) -> None:
     from sklearn.preprocessing import StandardScaler
 
     path = mien.save(StandardScaler().fit(np.eye(3)), tmp_path / "scaler.mien")
-    with pytest.raises(InputError, match="no FaceVerifier"):
-        load_verifier(path)
+    with pytest.raises(InputError, match="not a FaceModel"):
+        load_model(path)

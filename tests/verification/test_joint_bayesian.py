@@ -100,10 +100,10 @@ def test_exact_keeps_weak_identity_that_the_approximate_deletes():
     y = np.repeat(np.arange(3000), 2)
     X = np.sqrt([0.5, 4.0]) * rng.standard_normal((3000, 2))[y] + rng.standard_normal((6000, 2))
     exact = JointBayesian(tol=1e-6).fit(X, y)
-    assert exact.ratios_ == pytest.approx([4.0, 0.5], abs=0.3)
+    assert exact.variance_ratios_ == pytest.approx([4.0, 0.5], abs=0.3)
     approximate = JointBayesian(e_step="approximate", tol=1e-4, max_iter=500).fit(X, y)
-    assert approximate.ratios_[1] < 0.01
-    assert approximate.ratios_[0] > 1
+    assert approximate.variance_ratios_[1] < 0.01
+    assert approximate.variance_ratios_[0] > 1
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -191,7 +191,7 @@ def test_people_of_very_unequal_size():
     X = rng.standard_normal((len(counts), 3))[y] + rng.standard_normal((len(y), 3))
     model = JointBayesian().fit(X, y)
     assert np.isfinite(model.score_matrix(X[:50])).all()
-    assert model.ratios_ == pytest.approx(1.0, abs=0.5)
+    assert model.variance_ratios_ == pytest.approx(1.0, abs=0.5)
 
 
 def test_float32_is_scored_in_float32_and_agrees():
@@ -238,7 +238,9 @@ def test_a_memory_map_is_read_in_batches(tmp_path):
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
     statistics = GroupStatistics(batch_size=7).collect(mapped, y)
     assert_near(
-        JointBayesian().fit(statistics).ratios_, JointBayesian().fit(mapped, y).ratios_, digits=7
+        JointBayesian().fit(statistics).variance_ratios_,
+        JointBayesian().fit(mapped, y).variance_ratios_,
+        digits=7,
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 from mien.errors import InputError
 from mien.evaluation import evaluate_all_pairs
 from mien.verification import JointBayesian
-from mien.verification.scoring import truncation_error
+from mien.verification._scoring import truncation_error
 from tests.near import assert_near
 
 
@@ -62,7 +62,7 @@ def test_eq_13_with_the_right_low_rank_b(fitted):
     Ti = np.linalg.inv(Te)
     low_rank = 2 * Ti @ theta @ np.linalg.inv(np.eye(5) + 2 * theta.T @ Ti @ theta) @ theta.T @ Ti
     assert_near(low_rank, B, digits=7)
-    psi = model.ratios_
+    psi = model.variance_ratios_
     constant = np.sum(np.log1p(psi) - 0.5 * np.log1p(2 * psi))
     Z = X - model.mean_
     x1, x2 = Z[:30], Z[30:60]
@@ -104,7 +104,7 @@ def test_truncation_error_is_what_truncation_does():
     identity = np.sqrt(psi) * rng.standard_normal((2, n, 4))
     # Straight from the model: rank 2 of 4, by scores with and without the last two directions.
     model = JointBayesian()
-    model.mean_, model.projection_, model.ratios_ = np.zeros(4), np.eye(4), psi
+    model.mean_, model.projection_, model.variance_ratios_ = np.zeros(4), np.eye(4), psi
     model.n_features_in_, model.rank_ = 4, 4
     pairs = {"genuine": (identity[0] + noise[0], identity[0] + noise[1])}
     pairs["impostor"] = (identity[0] + noise[0], identity[1] + noise[1])
@@ -127,7 +127,7 @@ def test_rank_by_number_and_by_tolerance(fitted):
     tolerant = JointBayesian(template_tol=0.5).fit(X, y)
     assert 1 <= tolerant.rank_ < 5
     assert max(tolerant.truncation_error_) <= 0.5
-    assert max(truncation_error(full.ratios_[tolerant.rank_ - 1 :])) > 0.5
+    assert max(truncation_error(full.variance_ratios_[tolerant.rank_ - 1 :])) > 0.5
 
 
 def test_wrong_shapes_are_said(fitted):

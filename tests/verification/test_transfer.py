@@ -32,9 +32,9 @@ def source():
 @pytest.mark.parametrize("strength", [0.1, 1.0, 20.0])
 def test_em_equals_eq_5(source, e_step, strength):
     X, y = draw(np.random.default_rng(1), 7, 3, shift=1, scale=2)
-    settings = {"weighting": "constant", "tol": 0, "floor": 0, "e_step": e_step}
-    one = TransferJointBayesian(source, strength, max_iter=1, **settings).fit(X, y)
-    two = TransferJointBayesian(source, strength, max_iter=2, **settings).fit(X, y)
+    settings = {"tol": 0, "floor": 0, "e_step": e_step}
+    one = TransferJointBayesian(source, strength=strength, max_iter=1, **settings).fit(X, y)
+    two = TransferJointBayesian(source, strength=strength, max_iter=2, **settings).fit(X, y)
     given = (source.identity_covariance_, source.variation_covariance_)
     want = naive.em_step(
         X - one.mean_, y, one.identity_covariance_, one.variation_covariance_, given,
@@ -70,7 +70,7 @@ def test_objectives_are_monotone_on_hundreds_of_problems(source):
         strength = float(10 ** rng.uniform(-2, 2))
         for e_step, sign in (("exact", 1), ("approximate", -1)):
             model = TransferJointBayesian(
-                source, strength, weighting="constant", e_step=e_step, tol=0, max_iter=10
+                source, strength=strength, e_step=e_step, tol=0, max_iter=10
             ).fit(X, y)
             slack = 1e-9 * np.abs(model.objective_).max() + 1e-9
             assert np.all(sign * np.diff(model.objective_) >= -slack), (seed, e_step)
@@ -79,10 +79,10 @@ def test_objectives_are_monotone_on_hundreds_of_problems(source):
 @QUIET
 def test_both_ends_of_the_strength(source):
     X, y = draw(np.random.default_rng(2), 100, 4, shift=2, scale=2)
-    keep = TransferJointBayesian(source, 1e9, weighting="constant", centring="source").fit(X, y)
+    keep = TransferJointBayesian(source, strength=1e9, centring="source").fit(X, y)
     assert_near(keep.score_matrix(X[:20]), source.score_matrix(X[:20]), digits=5)
     forget = TransferJointBayesian(
-        source, 0.0, weighting="constant", centring="target", tol=1e-7, max_iter=2000
+        source, strength=0.0, centring="target", tol=1e-7, max_iter=2000
     ).fit(X, y)
     own = JointBayesian(tol=1e-7, max_iter=2000).fit(X, y)
     np.testing.assert_allclose(
@@ -99,7 +99,7 @@ def test_fading_and_constant_weights(source):
     assert TransferJointBayesian(source, 5.0).fit(*few).source_weight_ == pytest.approx(0.5)
     assert TransferJointBayesian(source, 5.0).fit(*many).source_weight_ == pytest.approx(1 / 11)
     for people in (few, many):
-        model = TransferJointBayesian(source, 4.0, weighting="constant").fit(*people)
+        model = TransferJointBayesian(source, strength=4.0).fit(*people)
         assert model.source_weight_ == pytest.approx(0.8)
 
 
@@ -128,7 +128,7 @@ def test_auto_follows_the_source_when_it_is_right_and_leaves_it_when_it_is_wrong
     assert two.source_weight_ > 0.8
     assert two.strength_path_ == {}
     path = moved.strength_path_
-    assert set(path) == {"strength", "cllr", "standard_error"}
+    assert set(path) == {"strength", "source_people", "cllr", "standard_error"}
     assert len(path["strength"]) == len(path["cllr"])
     again = TransferJointBayesian(source, random_state=0).fit(Xt @ turn * [9, 3, 1, 1, 1, 1], yt)
     assert_near(again.strength_path_["cllr"], path["cllr"], digits=8)
@@ -179,7 +179,7 @@ def test_growth_statistics_and_what_auto_needs(source):
     parts = TransferJointBayesian(source, 10.0, tol=1e-6, max_iter=500)
     parts.partial_fit(X[::2], y[::2]).partial_fit(X[1::2], y[1::2])
     assert_near(parts.mean_, whole.mean_, digits=7)
-    assert_near(parts.ratios_, whole.ratios_, digits=2)
+    assert_near(parts.variance_ratios_, whole.variance_ratios_, digits=2)
     statistics = GroupStatistics().collect(X, y)
     with pytest.raises(InputError, match="number"):
         TransferJointBayesian(source).fit(statistics)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mien.errors import InputError
-from mien.verification import JointBayesian, OpenSetVerifier, WeakNames
+from mien.verification import JointBayesian, Verifier, WeakNames
 from mien.verification._weak_names import assignment_marginals
 from tests.near import assert_near
 
@@ -60,7 +60,7 @@ def verifier() -> Any:
     X = make_people(400, 6, 0)
     y = np.repeat(np.arange(200), 6)
     model = JointBayesian().fit(X[:200].reshape(-1, DIMENSION), y)
-    return OpenSetVerifier(model, random_state=0).fit(X[200:].reshape(-1, DIMENSION), y)
+    return Verifier(model, random_state=0).fit(X[200:].reshape(-1, DIMENSION), y)
 
 
 def make_album(seed: int, missing: float, wrong: float) -> tuple[Any, ...]:

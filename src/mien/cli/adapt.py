@@ -68,11 +68,11 @@ def adapt(
     template; the others were used.
     """
     from mien.files import load
-    from mien.recognition import FaceVerifier
+    from mien.recognition import FaceModel
     from mien.recognition import adapt as adapt_photos
 
     found = None if model is None else load(model)
-    if found is not None and not isinstance(found, FaceVerifier):
+    if found is not None and not isinstance(found, FaceModel):
         _adapt_vectors(found, photos, out, far, as_json)
         return
     with showing_progress():

@@ -82,18 +82,16 @@ def _show_weights(summary: dict[str, Any]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False)
-    table.add_column("candidate")
-    table.add_column("Cllr on held-out people", justify="right")
+    table.add_column("fused")
     table.add_column("weight", justify="right")
     for name, weight in summary["weights"].items():
-        shown = f"{weight:.4g}" if weight else "none"
-        table.add_row(name, f"{summary['cllr'][name]:.4f}", shown)
-    table.add_row("fusion", f"{summary['cllr']['fusion']:.4f}", "")
+        table.add_row(name, f"{weight:.4g}" if weight else "none")
     console.print(table)
+    console.print(f"Cllr of the fused ratio {summary['cllr']:.4f} bits.", highlight=False)
     if summary["threshold"] is None:
         console.print(
-            "Not enough data to promise this false accept rate; the lowest that can be promised "
-            f"is {summary['lowest far']:.2g}.",
+            f"Not enough data to promise a false accept rate of {summary['far']:g}; the lowest "
+            f"that these people support is {summary['lowest far']:.2g}.",
             style="yellow",
             highlight=False,
         )

@@ -47,11 +47,11 @@ def verify(
     """
     from mien.files import load
     from mien.media import write_image
-    from mien.recognition import FaceVerifier, load_source
+    from mien.recognition import FaceModel, load_source
     from mien.recognition import verify as verify_pictures
 
     found = load(model) if model is not None else load_source(engine or "sface")
-    if not isinstance(found, FaceVerifier):
+    if not isinstance(found, FaceModel):
         _verify_vectors(found, first, second, prior, as_json)
         return
     with showing_progress():

@@ -15,12 +15,13 @@ from mien.datasets import load_folder
 from mien.errors import DataError, InputError, MissingDataError, NotEnoughDataError
 from mien.features import GridLBP
 from mien.media import read_image
-from mien.verification import CalibratedVerifier, JointBayesian, TransferJointBayesian
+from mien.verification import JointBayesian, TransferJointBayesian, Verifier
 
 __all__ = ["adapt", "read_vectors", "train_verifier", "verify"]
 
 _SIZE = 64
 _GRID = 6
+_FAR = 0.001
 
 
 def read_vectors(path: str | os.PathLike[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -64,7 +65,7 @@ def _read(
 def _split_model(model: Any) -> tuple[Pipeline | None, Any]:
     """The features of a saved verifier, if it has any, and the verifier."""
     steps, verifier = (model[:-1], model[-1]) if isinstance(model, Pipeline) else (None, model)
-    if not isinstance(verifier, (CalibratedVerifier, JointBayesian)):
+    if not isinstance(verifier, (Verifier, JointBayesian)):
         raise InputError(
             f"the model is a {type(model).__name__} and no verifier: make one with "
             "`mien crops train verification`"
@@ -75,13 +76,21 @@ def _split_model(model: Any) -> tuple[Pipeline | None, Any]:
 def _calibrate(model: JointBayesian, X: np.ndarray, y: np.ndarray, far: float | None) -> Any:
     """A calibrated verifier, or the model alone where the people are too few."""
     try:
-        return CalibratedVerifier(model, far, cross_fit=True, random_state=0).fit(X, y)
+        return Verifier(
+            model,
+            (1,),
+            probe_sizes=(1,),
+            prior=0.5,
+            far=_FAR if far is None else far,
+            cross_fit=True,
+            random_state=0,
+        ).fit(X, y)
     except NotEnoughDataError:
         return model.fit(X, y)
 
 
 def _summary(verifier: Any, y: np.ndarray, skipped: list[str]) -> dict[str, Any]:
-    calibrated = isinstance(verifier, CalibratedVerifier)
+    calibrated = isinstance(verifier, Verifier)
     model = verifier.model_ if calibrated else verifier
     summary: dict[str, Any] = {
         "people": len(np.unique(y)),
@@ -93,10 +102,15 @@ def _summary(verifier: Any, y: np.ndarray, skipped: list[str]) -> dict[str, Any]
     if isinstance(model, TransferJointBayesian):
         summary["weight of the source"] = model.source_weight_
     if calibrated:
-        summary["weights"] = verifier.weights_
-        summary["cllr"] = verifier.cllr_
-        summary["lowest far"] = verifier.lowest_far_
-        summary["threshold"] = None if np.isnan(verifier.threshold_) else verifier.threshold_
+        table = verifier.thresholds_
+        weights = verifier.coefficients_[0, 0].tolist()
+        summary["weights"] = dict(zip(verifier.candidates_, weights, strict=False))
+        summary["cllr"] = float(verifier.cllr_[0, 0])
+        summary["far"] = verifier.far
+        summary["lowest far"] = table.lowest_far
+        summary["threshold"] = (
+            table.threshold(verifier.far, size=1) if table.supports(verifier.far) else None
+        )
     return summary
 
 
@@ -110,7 +124,7 @@ def train_verifier(
     path : path
         Pictures become grid LBP and PCA; vectors are taken as they are.
     far : float or None
-        The false accept rate that a decision should promise.
+        The false accept rate at which pairs will be decided; None is 0.001.
     n_components : int
         Directions of the PCA of pictures, at most.
 
@@ -143,7 +157,7 @@ def adapt(
 ) -> tuple[Any, dict[str, Any]]:
     """Move a verifier to the people of a folder or an ``.npz`` of the same features."""
     steps, verifier = _split_model(model)
-    source = verifier.model_ if isinstance(verifier, CalibratedVerifier) else verifier
+    source = verifier.model_ if isinstance(verifier, Verifier) else verifier
     X, y, skipped = _read(path, (_SIZE, _SIZE))
     if (X.ndim == 3) != (steps is not None):
         raise InputError(
@@ -189,12 +203,12 @@ def verify(
     -------
     dict
         ``log_ratio``, ``probability`` under the ``prior``, ``calibrated``, and ``same``: the
-        decision at the promised false accept rate, or by the probability if none was asked for;
-        None with a ``reason`` where the data were too few for the promise.
+        decision at the model's false accept rate, ``far``, or by the probability where the model
+        is not calibrated; None with a ``reason`` where the data were too few for the rate.
     """
     steps, verifier = _split_model(model)
     X1, X2 = _read_one(first, steps), _read_one(second, steps)
-    calibrated = isinstance(verifier, CalibratedVerifier)
+    calibrated = isinstance(verifier, Verifier)
     ratio = float(verifier.score_pairs(X1, X2)[0])
     if not 0 < prior < 1:
         raise InputError(f"prior must be between 0 and 1; got {prior}")
@@ -206,7 +220,7 @@ def verify(
         "calibrated": calibrated,
         "same": bool(odds >= 0),
     }
-    if calibrated and verifier.far is not None:
+    if calibrated:
         result["far"] = verifier.far
         try:
             result["same"] = bool(verifier.decide(X1, X2)[0])

@@ -17,12 +17,12 @@ from mien.evaluation import evaluate_verification
 from mien.faces import PictureResult, analyse_pictures
 from mien.gallery import Gallery
 from mien.media import read_image, resize_images, write_image
-from mien.recognition import FaceVerifier, IdentifiedPicture, load_source
+from mien.recognition import FaceModel, IdentifiedPicture, load_source
 from mien.recognition._adapt import adapt_vectors
 from mien.recognition._identify import identify_result
 from mien.recognition._people import Failure, choose_face, list_people
 from mien.reports import Report
-from mien.verification import OpenSetVerifier
+from mien.verification import Verifier
 
 __all__ = ["show_people"]
 
@@ -91,14 +91,14 @@ def _run(
     report_progress("photographs to people", 3, 4)
     tested = [name for name in faces if name not in others]
     rows, pictures = [], []
-    with Gallery.create(folder / "people.gallery", source.verifier) as gallery:
+    with Gallery.create(folder / "people.gallery", source) as gallery:
         for name in known:
             # The group picture shows the last picture of everybody; those enrolled are others.
             mine = faces[name][: _PICTURES - 1]
             digests = [f"{known.index(name) * _PICTURES + k:064x}" for k in range(len(mine))]
             gallery.enrol(name, np.stack(mine), digests=digests)
         for name, verifier in verifiers.items():
-            gallery.set_verifier(verifier)
+            gallery.set_model(verifier)
             pictures.append(identify_result(group, gallery, _FPIR, 3))
             measured = _measure(verifier, *_stack(faces, tested))
             rows.append({"verifier": name, **measured, **_judge(pictures[-1], shown, known, side)})
@@ -129,7 +129,7 @@ def _run(
 def _tell(
     report: Report,
     album: _Album,
-    source: FaceVerifier,
+    source: FaceModel,
     n_adapt: int,
     shown: list[str],
     known: list[str],
@@ -252,7 +252,7 @@ def _stack(faces: dict[str, list[np.ndarray]], names: list[str]) -> tuple[np.nda
     return np.stack(vectors).astype(np.float64), np.asarray(people)
 
 
-def _measure(verifier: OpenSetVerifier, X: np.ndarray, who: np.ndarray) -> dict[str, Any]:
+def _measure(verifier: Verifier, X: np.ndarray, who: np.ndarray) -> dict[str, Any]:
     first, second = np.triu_indices(len(X), 1)
     scores = verifier.score_pairs(X[first], X[second])
     pairs = who[np.column_stack([first, second])]

@@ -13,7 +13,7 @@ from mien.demo._data import DemoData
 from mien.evaluation import LogisticCalibration, cllr, roc, verification_rate
 from mien.features import GridLBP
 from mien.reports import Report, plot_roc
-from mien.verification import CalibratedVerifier, JointBayesian, TransferJointBayesian
+from mien.verification import JointBayesian, TransferJointBayesian, Verifier
 
 __all__ = ["show_verification"]
 
@@ -42,7 +42,15 @@ def show_verification(data: DemoData, report: Report) -> None:
         warnings.simplefilter("ignore")
         source = JointBayesian(tol=1e-2).fit(X, here.people)
         transfer = TransferJointBayesian(source, random_state=seed)
-        fused = CalibratedVerifier(transfer, cross_fit=True, n_folds=3, random_state=seed)
+        fused = Verifier(
+            transfer,
+            (1,),
+            probe_sizes=(1,),
+            prior=0.5,
+            cross_fit=True,
+            n_splits=3,
+            random_state=seed,
+        )
         fused.fit(Z[adapt], people[adapt])
     report_progress("verification", 2, 3)
     first, second = np.triu_indices(int(test.sum()), 1)
@@ -53,7 +61,7 @@ def show_verification(data: DemoData, report: Report) -> None:
         "cosine": unit @ unit.T,
         "source model": source.score_matrix(T),
         f"transfer, {_ADAPT_PEOPLE} people": fused.model_.score_matrix(T),
-        "calibrated verifier": fused.score_matrix(T),
+        "verifier": fused.score_matrix(T),
     }
     rows, curves = [], {}
     for name, matrix in matrices.items():
@@ -83,7 +91,7 @@ def show_verification(data: DemoData, report: Report) -> None:
     )
     report.table("Verification before the second camera", rows)
     report.table(
-        "What the calibrated verifier weighed",
+        "What the verifier weighed",
         fused.explain(),
         "Cllr on people held out of the thirty; a candidate that does not help gets no weight.",
     )

@@ -22,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mien.files import _renames_completion as completion
+from mien.files import _renames_verifiers as verifiers
 
 __all__ = ["RENAMES", "Renamed", "rename"]
 
@@ -104,6 +105,24 @@ RENAMES: dict[int, dict[str, Renamed]] = {
         ),
         "mien.RidgeCompleter": Renamed("mien.RidgeCompleter", convert=completion.convert_ridge),
         "mien.WeightedKSVD": Renamed("mien.WeightedKSVD", **_KSVD),
+        "mien.CalibratedVerifier": Renamed(
+            "mien.Verifier", {"n_folds": "n_splits"}, convert=verifiers.convert_calibrated
+        ),
+        "mien.ExportedRows": Renamed("mien.ExportedRows", state={"verifier": "model"}),
+        "mien.FaceVerifier": Renamed(
+            "mien.FaceModel",
+            convert=lambda params, state: verifiers.convert_face_verifier(state, rename),
+        ),
+        "mien.JointBayesian": Renamed("mien.JointBayesian", state={"ratios_": "variance_ratios_"}),
+        "mien.OpenSetVerifier": Renamed(
+            "mien.Verifier", {"n_folds": "n_splits"}, convert=verifiers.convert_open_set
+        ),
+        "mien.TransferJointBayesian": Renamed(
+            "mien.TransferJointBayesian",
+            {"n_folds": "n_splits"},
+            {"ratios_": "variance_ratios_"},
+            verifiers.convert_transfer,
+        ),
     },
 }
 

@@ -7,7 +7,7 @@ from scipy import linalg
 
 from mien._core.validation import require
 from mien.gallery._store import PeopleBatch
-from mien.verification import OpenSetVerifier
+from mien.verification import Verifier
 
 __all__ = ["ApproximateIndex"]
 
@@ -21,7 +21,7 @@ EXPANSION_SEARCH = 768
 _NOBODY = 2**62
 
 
-def _leading_directions(verifier: OpenSetVerifier, n_directions: int) -> np.ndarray:
+def _leading_directions(verifier: Verifier, n_directions: int) -> np.ndarray:
     """Map (d, r) of centred vectors whose inner products are most of the ratio's cross term.
 
     The cross term of two single pictures is ``(x − mean)ᵀ A (y − mean)`` with a symmetric A. Its
@@ -29,8 +29,9 @@ def _leading_directions(verifier: OpenSetVerifier, n_directions: int) -> np.ndar
     covariance are kept. It is made of the model alone, and holds nothing of anybody.
     """
     model = verifier.model_
-    ratio, cosine, _ = verifier.coefficients_[0, 0]
-    psi = model.ratios_[: model.rank_]
+    weights = dict(zip(verifier.candidates_, verifier.coefficients_[0, 0], strict=False))
+    ratio, cosine = weights.get("ratio", 0.0), weights.get("cosine", 0.0)
+    psi = model.variance_ratios_[: model.rank_]
     projection = model.projection_[:, : model.rank_]
     cross = (projection * (ratio * psi / (1 + 2 * psi))) @ projection.T
     cross += max(cosine, 1e-9) * np.eye(len(cross))
@@ -47,7 +48,7 @@ class ApproximateIndex:
 
     Parameters
     ----------
-    verifier : OpenSetVerifier
+    verifier : Verifier
         Gives the directions.
     dimension : int
         Of the vectors.
@@ -55,9 +56,7 @@ class ApproximateIndex:
         What :meth:`save` gave.
     """
 
-    def __init__(
-        self, verifier: OpenSetVerifier, dimension: int, content: bytes | None = None
-    ) -> None:
+    def __init__(self, verifier: Verifier, dimension: int, content: bytes | None = None) -> None:
         usearch = require("usearch.index", "gallery", "a gallery of very many people")
         self._mean = verifier.model_.mean_.astype(np.float32)
         self._directions = _leading_directions(verifier, min(DIRECTIONS, dimension))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mien.gallery._store import PeopleBatch
-from mien.verification import OpenSetVerifier
+from mien.verification import Verifier
 
 __all__ = ["ExactIndex", "Shortlist", "best_of"]
 
@@ -28,6 +28,20 @@ class Shortlist:
         self.scores = np.take_along_axis(scores, order, axis=1)
         self.sizes = np.take_along_axis(sizes, order, axis=1)
         self.ids[self.scores < _NOBODY / 2] = -1
+
+    @classmethod
+    def interleave(cls, first: np.ndarray, one: Shortlist, two: Shortlist) -> Shortlist:
+        """Rows of one where ``first`` (n,) is true, rows of two elsewhere; depths may differ."""
+        depth = max(one.ids.shape[1], two.ids.shape[1])
+        shape = len(first), depth
+        ids, sizes = np.full(shape, -1, dtype=np.int64), np.ones(shape, dtype=np.int64)
+        scores = np.full(shape, _NOBODY, dtype=np.result_type(one.scores, two.scores))
+        for mine, short in ((first, one), (~first, two)):
+            columns = slice(0, short.ids.shape[1])
+            ids[mine, columns] = short.ids
+            scores[mine, columns] = short.scores
+            sizes[mine, columns] = short.sizes
+        return cls(ids, scores, sizes)
 
     @classmethod
     def empty(cls, n: int) -> Shortlist:
@@ -67,7 +81,7 @@ class ExactIndex:
     probe's row is the vector, a one, and what it adds for each size (`query_terms`).
     """
 
-    def __init__(self, verifier: OpenSetVerifier, dimension: int, expected: int = 0) -> None:
+    def __init__(self, verifier: Verifier, dimension: int, expected: int = 0) -> None:
         self.verifier = verifier
         self.n = 0
         self._kinds = np.arange(1, int(verifier.sizes_[-1]) + 1)

@@ -10,10 +10,10 @@ import numpy as np
 
 from mien.errors import GalleryFormatError, GalleryKeyError, ModelDamagedError
 from mien.files import load, save
+from mien.gallery._face_model import FaceModel
 from mien.gallery._row_codec import RowCodec, seal_identity
 from mien.gallery._sealing import open_seal
 from mien.gallery._store import Store
-from mien.verification import OpenSetVerifier
 
 __all__ = ["ExportedRows", "GalleryExport", "read_export", "write_export"]
 
@@ -42,7 +42,7 @@ class ExportedRows:
     """Templates as an export holds them, one entry each; sealed or not."""
 
     features: str
-    verifier: OpenSetVerifier
+    model: FaceModel
     seal: str | None
     seal_names: bool
     owners: np.ndarray
@@ -67,6 +67,7 @@ class ExportedRows:
         if set(content) != set(cls.__dataclass_fields__):
             raise ModelDamagedError("the export lacks a part")
         content |= {"names": _unpack(content["names"]), "sources": _unpack(content["sources"])}
+        content["model"] = FaceModel.of(content["model"])
         rows = cls(**content)
         n = len(rows.owners)
         parts = (rows.digests, rows.faces, rows.vectors, rows.sources, rows.qualities, rows.added)
@@ -81,7 +82,7 @@ class ExportedRows:
 class GalleryExport:
     """What an export holds once it was opened: one entry a template."""
 
-    verifier: OpenSetVerifier
+    model: FaceModel
     people: list[str]
     vectors: np.ndarray
     digests: list[str]
@@ -91,7 +92,7 @@ class GalleryExport:
     added: list[float]
 
 
-def write_export(store: Store, verifier: OpenSetVerifier, path: Path, *, plaintext: bool) -> int:
+def write_export(store: Store, model: FaceModel, path: Path, *, plaintext: bool) -> int:
     """Write all people and templates; gives the number of templates."""
     people = store.query("SELECT id, name FROM person ORDER BY id")
     rows = store.query(
@@ -121,7 +122,7 @@ def write_export(store: Store, verifier: OpenSetVerifier, path: Path, *, plainte
         ]
     export = ExportedRows(
         features=store.features,
-        verifier=verifier,
+        model=model,
         seal=store.text("seal") if sealed else None,
         seal_names=sealed and store.seal_names,
         owners=np.asarray([row[0] for row in rows], dtype=np.int64),
@@ -158,7 +159,7 @@ def read_export(path: Path, key: bytes | str | None) -> GalleryExport:
             stored = [row.tobytes() for row in rows.vectors]
             vectors = reader.show_vectors(list(zip(owners, digests, faces, stored, strict=True)))
         return GalleryExport(
-            verifier=rows.verifier,
+            model=rows.model,
             people=[names[owner] for owner in owners],
             vectors=vectors,
             digests=[digest.hex() for digest in digests],
@@ -177,5 +178,5 @@ def _reader(path: Path, rows: ExportedRows, key: bytes | str | None) -> RowCodec
         if key is None:
             raise GalleryKeyError(f"{path} is sealed: give its key")
         sealer = open_seal(key, rows.seal, seal_identity(rows.features), str(path))
-    dimension = int(rows.verifier.n_features_in_)
+    dimension = rows.model.n_features
     return RowCodec(str(path), rows.features, dimension, sealer, rows.seal_names)

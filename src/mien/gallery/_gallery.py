@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
 from mien._core.validation import check_choice
-from mien.errors import GalleryDamagedError, InputError, ModelFileError
+from mien.errors import GalleryDamagedError, InputError, ModelDamagedError, ModelFileError
 from mien.files import load_bytes, save_bytes
 from mien.gallery._checks import check_digests, check_name, check_probes, check_vectors, find_faults
-from mien.gallery._decide import decide
+from mien.gallery._exact import Shortlist
 from mien.gallery._export import GalleryExport, read_export, write_export
+from mien.gallery._face_model import FaceModel
 from mien.gallery._faces import (
     add_person,
     delete_face,
@@ -36,7 +37,7 @@ from mien.gallery._writing import (
     merge_people,
     rename_person,
 )
-from mien.verification import OpenSetVerifier
+from mien.verification import Verifier, decide_people, rate_per_person
 
 __all__ = ["Gallery"]
 
@@ -55,7 +56,7 @@ class Gallery:
     ----------
     store : Store
         The open file.
-    verifier : OpenSetVerifier
+    model : FaceModel
         Read from it.
     timeout : float
         How long to wait for other processes, in seconds.
@@ -70,13 +71,13 @@ class Gallery:
     Examples
     --------
     >>> import numpy as np, tempfile
-    >>> from mien.verification import JointBayesian, OpenSetVerifier
+    >>> from mien.verification import JointBayesian, Verifier
     >>> rng = np.random.default_rng(0)
     >>> people = np.repeat(np.arange(300), 5)
     >>> X = 3 * rng.standard_normal((300, 16))[people] + rng.standard_normal((1500, 16))
     >>> X /= np.linalg.norm(X, axis=1, keepdims=True)
     >>> model = JointBayesian(features="an example").fit(X[:700], people[:700])
-    >>> verifier = OpenSetVerifier(model, random_state=0).fit(X[700:1400], people[700:1400])
+    >>> verifier = Verifier(model, random_state=0).fit(X[700:1400], people[700:1400])
     >>> digests = [f"{i:064x}" for i in range(3)]  # of the picture files, by SHA-256
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with Gallery.create(f"{folder}/people.gallery", verifier) as gallery:
@@ -86,17 +87,17 @@ class Gallery:
     ['Ann', None]
     """
 
-    def __init__(self, store: Store, verifier: OpenSetVerifier, timeout: float) -> None:
+    def __init__(self, store: Store, model: FaceModel, timeout: float) -> None:
         self._store = store
         self._timeout = timeout
         self._count: tuple[int, int] = (-1, 0)
-        self._adopt(verifier)
+        self._adopt(model)
 
     @classmethod
     def create(
         cls,
         path: str | Path,
-        verifier: OpenSetVerifier,
+        model: FaceModel | Verifier,
         *,
         key: bytes | str | None = None,
         seal_names: bool = True,
@@ -108,8 +109,9 @@ class Gallery:
         ----------
         path : str or Path
             A file that is not there yet. It will be readable by its owner only.
-        verifier : OpenSetVerifier
-            Fitted; it is stored in the file, and its features are those of the gallery.
+        model : FaceModel or Verifier
+            What compares the faces. It is stored in the file, and its features are those of the
+            gallery. A bare verifier is for vectors from elsewhere, of any kind.
         key : bytes, str or None
             32 bytes, or a passphrase, with which templates are sealed (AES-256-GCM).
         seal_names : bool
@@ -117,8 +119,9 @@ class Gallery:
         timeout : float
             How long to wait for other processes, in seconds.
         """
-        features, dimension = _describe(verifier)
-        Store.make(Path(path), features, dimension, save_bytes(verifier), key, seal_names)
+        model = FaceModel.of(model)
+        content = save_bytes(model)
+        Store.make(Path(path), model.features, model.n_features, content, key, seal_names)
         gallery = cls.open(path, key=key, timeout=timeout)
         with gallery._store.writing() as revision:
             gallery._store.record("create", revision, None, 0, 0)
@@ -148,7 +151,7 @@ class Gallery:
         """
         store = Store(Path(path), key, read_only=read_only, timeout=timeout)
         try:
-            gallery = cls(store, _read_verifier(store), timeout)
+            gallery = cls(store, _read_model(store), timeout)
             if store.meta("purge") is not None and not read_only:
                 # A process died between a deletion and the cleaning up after it.
                 wipe_file(gallery._search.file)
@@ -158,15 +161,15 @@ class Gallery:
             raise
         return gallery
 
-    def _adopt(self, verifier: OpenSetVerifier) -> None:
-        self.verifier = verifier
-        self._mark = hashlib.sha256(self._verifier_bytes()).hexdigest()
-        self._search = Search(self._store, verifier, self._mark)
+    def _adopt(self, model: FaceModel) -> None:
+        self.model = model
+        self._mark = hashlib.sha256(self._model_bytes()).hexdigest()
+        self._search = Search(self._store, model.verifier, self._mark)
 
-    def _verifier_bytes(self) -> bytes:
+    def _model_bytes(self) -> bytes:
         content = self._store.meta("verifier")
         if not isinstance(content, bytes):
-            raise GalleryDamagedError(f"{self.path} is damaged: its verifier is not there")
+            raise GalleryDamagedError(f"{self.path} is corrupted: its model is not there")
         return content
 
     def __enter__(self) -> Self:
@@ -299,6 +302,7 @@ class Gallery:
         top: int = 5,
         search: str = "auto",
         extrapolate: bool = True,
+        apart: str | Iterable[tuple[int, int]] | None = None,
     ) -> list[Identification]:
         """Say who each probe is, or that it is nobody in the gallery.
 
@@ -317,6 +321,10 @@ class Gallery:
         extrapolate : bool
             Whether a rate below what the calibration can promise takes its threshold from the
             tail (then ``promised`` is False), or is an error.
+        apart : None, "all", or iterable of (int, int)
+            Probes that are different people, and never get one name: none are known to be, all of
+            them are (the faces of one picture), or these pairs of rows (tracks that share a
+            frame). See :func:`mien.verification.decide_people`.
 
         Raises
         ------
@@ -327,50 +335,69 @@ class Gallery:
         if top < 1:
             raise InputError(f"top must be at least 1; got {top}")
         counts, sums = check_probes(probes, self._store.dimension)
-        self._follow_verifier()
+        self._follow_model()
         n_people = self._store.count_enrolled()
-        answers: list[Identification] = [Identification(None, float("-inf"), 0.0)] * len(counts)
         if n_people == 0:
-            self.verifier.rate_per_person(fpir, 1)
-            return answers
-        depth = max(top, _FEWEST_SHORTLISTED)
-        single = counts == 1
-        for rows in (np.flatnonzero(single), np.flatnonzero(~single)):
-            if len(rows) == 0:
-                continue
-            if single[rows[0]]:
-                short = self._search.find(sums[rows], depth, search, n_people)
-            else:
-                short = self._search.find_sets(counts[rows], sums[rows], depth)
-            found = decide(
-                self._store, self.verifier, short, counts[rows], n_people, fpir, top, extrapolate
+            rate_per_person(fpir, 1)
+            return [Identification(None, float("-inf"), 0.0)] * len(counts)
+        # As many candidates as probes that are different people: no assignment needs more.
+        depth = max(top, _FEWEST_SHORTLISTED, 0 if apart is None else len(counts))
+        short = self._find_best(counts, sums, depth, search, n_people)
+        found = decide_people(
+            self.model.verifier.thresholds_, short.ids, short.scores, short.sizes, counts,
+            n_people=n_people, fpir=fpir, top=top, extrapolate=extrapolate, apart=apart,
+        )  # fmt: skip
+        shown = {number for one in found for number, _ in one.candidates}
+        shown |= {one.person for one in found if one.person is not None}
+        names = self._store.names_of(shown)
+        # Somebody who was deleted in the meantime is nobody.
+        return [
+            Identification(
+                None if one.person is None else names.get(one.person),
+                one.log_ratio,
+                one.probability,
+                [(names[number], ratio) for number, ratio in one.candidates if number in names],
+                one.threshold,
+                one.promised,
             )
-            for row, answer in zip(rows, found, strict=True):
-                answers[row] = answer
-        return answers
+            for one in found
+        ]
 
-    def _follow_verifier(self) -> None:
-        """Take over a verifier that another process has set."""
+    def _find_best(
+        self, counts: np.ndarray, sums: np.ndarray, depth: int, search: str, n_people: int
+    ) -> Shortlist:
+        """The best people of all probes, of those with one picture and of those with several."""
+        single = counts == 1
+        if single.all():
+            return self._search.find(sums, depth, search, n_people)
+        sets = self._search.find_sets(counts[~single], sums[~single], depth)
+        if not single.any():
+            return sets
+        ones = self._search.find(sums[single], depth, search, n_people)
+        return Shortlist.interleave(single, ones, sets)
+
+    def _follow_model(self) -> None:
+        """Take over a model that another process has set."""
         if self._store.meta("verifier_mark") not in (None, self._mark):
-            self._adopt(_read_verifier(self._store))
+            self._adopt(_read_model(self._store))
 
-    def set_verifier(self, verifier: OpenSetVerifier) -> None:
-        """Replace the verifier, as after an adaptation; its features must be the same."""
-        features, dimension = _describe(verifier)
-        if (features, dimension) != (self.features, self._store.dimension):
+    def set_model(self, model: FaceModel | Verifier) -> None:
+        """Replace the model, as after an adaptation; its features must be the same."""
+        model = FaceModel.of(model)
+        if (model.features, model.n_features) != (self.features, self._store.dimension):
             raise InputError(
                 f"the gallery holds {self._store.dimension} numbers of {self.features!r}; the "
-                f"verifier is for {dimension} of {features!r}: vectors of two engines are never "
-                "compared, so enrol the pictures again with the other engine"
+                f"model is for {model.n_features} of {model.features!r}: vectors of two engines "
+                "are never compared, so enrol the pictures again with the other engine"
             )
-        content = save_bytes(verifier)
+        content = save_bytes(model)
         with self._store.writing() as revision:
             self._store.set_meta("verifier", content)
             self._store.set_meta("verifier_mark", hashlib.sha256(content).hexdigest())
             self._store.set_meta("index", None)
-            self._store.record("set-verifier", revision, None, 0, 0)
+            self._store.record("set-model", revision, None, 0, 0)
         wipe_file(self._search.file)
-        self._adopt(verifier)
+        self._adopt(model)
 
     def people(self) -> list[Person]:
         """Everybody, by name."""
@@ -411,7 +438,7 @@ class Gallery:
         """Log ratios (n,) of one stored face and each of ``vectors`` (n, d)."""
         X = check_vectors(vectors, self._store.dimension).astype(np.float64)
         stored = read_vector(self._store, identifier).astype(np.float64)
-        return self.verifier.score_pairs(np.repeat(stored, len(X), axis=0), X)
+        return self.model.verifier.score_pairs(np.repeat(stored, len(X), axis=0), X)
 
     def audit(self) -> list[AuditEntry]:
         """What was done, from the first; without biometric data and without names."""
@@ -511,7 +538,7 @@ class Gallery:
             True.
         """
         with self._store.reading():
-            written = write_export(self._store, self.verifier, Path(path), plaintext=plaintext)
+            written = write_export(self._store, self.model, Path(path), plaintext=plaintext)
         if not self._store.read_only:
             with self._store.writing() as revision:
                 self._store.record("export", revision, None, len(self), written)
@@ -539,7 +566,7 @@ class Gallery:
             As in :meth:`create`.
         """
         held: GalleryExport = read_export(Path(source), key)
-        gallery = cls.create(path, held.verifier, key=key, seal_names=seal_names, timeout=timeout)
+        gallery = cls.create(path, held.model, key=key, seal_names=seal_names, timeout=timeout)
         try:
             if len(held.people):
                 vectors = check_vectors(held.vectors, gallery._store.dimension)
@@ -560,26 +587,15 @@ class Gallery:
         return gallery
 
 
-def _describe(verifier: OpenSetVerifier) -> tuple[str, int]:
-    if not isinstance(verifier, OpenSetVerifier) or not hasattr(verifier, "thresholds_"):
-        raise InputError(f"a gallery needs a fitted OpenSetVerifier; got {type(verifier).__name__}")
-    if not verifier.features_:
-        raise InputError(
-            "the verifier does not say what its vectors are: fit its model with features="
-        )
-    return str(verifier.features_), int(verifier.n_features_in_)
-
-
-def _read_verifier(store: Store) -> OpenSetVerifier:
+def _read_model(store: Store) -> FaceModel:
     content = store.meta("verifier")
     try:
-        verifier = load_bytes(content if isinstance(content, bytes) else b"", "its verifier")
-    except ModelFileError as error:
-        raise GalleryDamagedError(f"{store.path} is damaged: {error}") from error
-    if (
-        not isinstance(verifier, OpenSetVerifier)
-        or verifier.features_ != store.features
-        or verifier.n_features_in_ != store.dimension
-    ):
-        raise GalleryDamagedError(f"{store.path} is damaged: its verifier is for other vectors")
-    return verifier
+        held = load_bytes(content if isinstance(content, bytes) else b"", "its model")
+        if not isinstance(held, (FaceModel, Verifier)):
+            raise ModelDamagedError(f"a {type(held).__name__} compares no faces")
+        model = FaceModel.of(held)
+    except (ModelFileError, InputError) as error:
+        raise GalleryDamagedError(f"{store.path} is corrupted: {error}") from error
+    if model.features != store.features or model.n_features != store.dimension:
+        raise GalleryDamagedError(f"{store.path} is corrupted: its model is for other vectors")
+    return model

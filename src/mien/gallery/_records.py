@@ -106,8 +106,8 @@ class AuditEntry:
     time : float
         Seconds since 1970.
     action : str
-        "create", "enrol", "rename", "merge", "delete", "delete-source", "set-verifier", "export",
-        "import".
+        "create", "enrol", "rename", "merge", "delete", "delete-source", "set-model"
+        ("set-verifier" in older galleries), "export", "import".
     person : int or None
         Number of the person's row; None where it was several.
     people, templates : int

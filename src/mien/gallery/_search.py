@@ -16,7 +16,7 @@ from mien.gallery._approximate import ApproximateIndex
 from mien.gallery._exact import ExactIndex, Shortlist, best_of
 from mien.gallery._purge import beside
 from mien.gallery._store import Store
-from mien.verification import OpenSetVerifier
+from mien.verification import Verifier
 
 __all__ = ["EXACT_LIMIT", "Search"]
 
@@ -29,7 +29,7 @@ _DEPTH = 128
 class Search:
     """Indices of a gallery in memory, and the file of the approximate one beside it."""
 
-    def __init__(self, store: Store, verifier: OpenSetVerifier, mark: str) -> None:
+    def __init__(self, store: Store, verifier: Verifier, mark: str) -> None:
         self.store = store
         self.verifier = verifier
         self.mark = mark

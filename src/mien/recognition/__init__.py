@@ -1,5 +1,6 @@
-"""From photographs and videos to people: the verbs as functions, and the verifiers they use."""
+"""From photographs and videos to people: the verbs as functions, and the models they use."""
 
+from mien.gallery import FaceModel
 from mien.recognition._adapt import Adaptation, adapt
 from mien.recognition._cluster import ClusteredFace, PeopleFound, cluster
 from mien.recognition._complete import (
@@ -14,13 +15,12 @@ from mien.recognition._enrol import Enrolment, enrol
 from mien.recognition._identify import (
     IdentifiedFace,
     IdentifiedPicture,
-    assign_people,
     identify,
     iter_identified,
 )
+from mien.recognition._models import load_model, load_source
 from mien.recognition._people import Failure
 from mien.recognition._source import fit_source
-from mien.recognition._verifier import FaceVerifier, load_source, load_verifier
 from mien.recognition._verify import Verification, verify
 
 __all__ = [
@@ -29,14 +29,13 @@ __all__ = [
     "CompletedFace",
     "CompletedPicture",
     "Enrolment",
-    "FaceVerifier",
+    "FaceModel",
     "Failure",
     "IdentifiedFace",
     "IdentifiedPicture",
     "PeopleFound",
     "Verification",
     "adapt",
-    "assign_people",
     "cluster",
     "complete",
     "complete_files",
@@ -46,8 +45,8 @@ __all__ = [
     "identify",
     "iter_identified",
     "load_completer",
+    "load_model",
     "load_source",
-    "load_verifier",
     "name_targets",
     "verify",
 ]

@@ -11,16 +11,17 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from mien._core.logistic import ratio_costs
 from mien._core.progress import report as report_progress
-from mien.errors import InputError, NotEnoughDataError, NumericsWarning
+from mien.errors import NotEnoughDataError, NumericsWarning
 from mien.evaluation import draw_people, evaluate_verification
 from mien.faces import analyse_pictures
 from mien.files import save
-from mien.gallery import Gallery
-from mien.recognition._galleries import engine_of, open_gallery
+from mien.gallery import FaceModel, Gallery
+from mien.recognition._galleries import open_gallery
+from mien.recognition._models import check_engine, engine_of, load_model
 from mien.recognition._people import Failure, choose_face, count_reasons, list_people
-from mien.recognition._verifier import FaceVerifier, load_source, load_verifier
-from mien.verification import OpenSetVerifier, TransferJointBayesian
+from mien.verification import TransferJointBayesian, Verifier
 
 __all__ = ["Adaptation", "adapt", "adapt_vectors"]
 
@@ -32,11 +33,10 @@ _FEW = 20
 _FOLDS = 5
 _MOST_PICTURES = 10
 _MOST_IMPOSTORS = 40_000
-_BORROWED = 20
 #: Of few people the ratio alone is calibrated, with a firm ridge, and in two halves, which leave
 #: the most pairs of strangers: see docs/recognition.md for how this was chosen.
 _CALIBRATION: dict[str, Any] = {
-    "candidates": ("ratio",), "ridge": 1e-2, "prior": 0.1, "n_folds": 2, "random_state": 0,
+    "candidates": ("ratio",), "ridge": 1e-2, "prior": 0.1, "n_splits": 2, "random_state": 0,
 }  # fmt: skip
 
 
@@ -46,7 +46,7 @@ class Adaptation:
 
     Attributes
     ----------
-    verifier : FaceVerifier
+    model : FaceModel
         Adapted to everybody.
     people, pictures : int
         What it was adapted to.
@@ -63,7 +63,7 @@ class Adaptation:
         Pictures that gave no template.
     """
 
-    verifier: FaceVerifier
+    model: FaceModel
     people: int
     pictures: int
     source_weight: float
@@ -100,7 +100,7 @@ class Adaptation:
             "held out": self.rows(),
             "gain in Cllr": None if self.gain is None else list(self.gain),
             "warnings": self.warnings,
-            "lowest far": float(self.verifier.verifier.lowest_far_),
+            "lowest far": self.model.verifier.thresholds_.lowest_far,
             "failures": [
                 {"file": str(f.path), "reason": f.reason, "detail": f.detail} for f in self.failures
             ],
@@ -108,7 +108,7 @@ class Adaptation:
         }
 
 
-def adapt_vectors(source: FaceVerifier, X: np.ndarray, y: np.ndarray) -> OpenSetVerifier:
+def adapt_vectors(source: FaceModel, X: np.ndarray, y: np.ndarray) -> Verifier:
     """Move a verifier to vectors X (n, d) of people y (n,).
 
     Notes
@@ -130,24 +130,10 @@ def adapt_vectors(source: FaceVerifier, X: np.ndarray, y: np.ndarray) -> OpenSet
         crossed = useful >= _FEWEST_CROSSED
         if crossed:
             # The strength stays: searching it again for each part would take its time.
-            model = TransferJointBayesian(source.source, model.strength_)
-        verifier = OpenSetVerifier(model, cross_fit=crossed, **_CALIBRATION).fit(X, y)
-    _steady_tail(verifier, source.verifier)
-    return verifier
-
-
-def _steady_tail(verifier: OpenSetVerifier, source: OpenSetVerifier) -> None:
-    """Lend the tail of few impostor trials some of the source's.
-
-    Thresholds beyond what the few people can promise follow an exponential tail. Its scale from a
-    handful of trials is mostly chance; ratios are calibrated on both sides, so that the source's
-    scale, taken as twenty trials more, is in the same units.
-    """
-    n = np.maximum(2, np.minimum(200, verifier.n_impostor_ // 10))
-    own = verifier.tail_scale_ / (1 + 1.64 / np.sqrt(n))
-    borrowed = float(source.tail_scale_[0, 0])
-    mixed = (n * own + _BORROWED * borrowed) / (n + _BORROWED)
-    verifier.tail_scale_ = mixed * (1 + 1.64 / np.sqrt(n + _BORROWED))
+            model = TransferJointBayesian(source.source, model.source_people_)
+        # Rates beyond what few people support lean on the tail of the source.
+        tail = float(source.verifier.thresholds_.tail_scale[0, 0])
+        return Verifier(model, cross_fit=crossed, tail_scale=tail, **_CALIBRATION).fit(X, y)
 
 
 def _count_useful(y: np.ndarray) -> int:
@@ -160,7 +146,7 @@ def _limit(y: np.ndarray) -> np.ndarray:
 
 
 def _compare(
-    source: FaceVerifier, X: np.ndarray, y: np.ndarray
+    source: FaceModel, X: np.ndarray, y: np.ndarray
 ) -> tuple[dict[str, Any], dict[str, Any], tuple[float, float, float]] | None:
     """Both verifiers on people held out; None where they are too few."""
     useful = _count_useful(y)
@@ -178,9 +164,7 @@ def _compare(
         moved = adapt_vectors(source, X[fold != k], y[fold != k])
         rows = np.column_stack([held[i] for i in np.triu_indices(len(held), 1)])
         first, second = X[rows[:, 0]], X[rows[:, 1]]
-        scores.append(
-            np.stack([source.score_pairs(first, second), moved.score_pairs(first, second)])
-        )
+        scores.append(np.stack([v.score_pairs(first, second) for v in (source.verifier, moved)]))
         pairs.append(y[rows])
         report_progress("people held out", k + 1, n_folds)
     return _measure(np.concatenate(scores, axis=1), np.concatenate(pairs))
@@ -206,7 +190,7 @@ def _measure(
 
 def _gain(scores: np.ndarray, who: np.ndarray, same: np.ndarray) -> tuple[float, float, float]:
     """Fall of Cllr in bits with its interval: people are drawn again, pairs follow them."""
-    cost = np.logaddexp(0, np.where(same, -scores, scores)) / np.log(2)
+    cost = ratio_costs(scores, same)
     saved = cost[0] - cost[1]
     names, codes = np.unique(who, return_inverse=True)
     codes = codes.reshape(who.shape)
@@ -271,7 +255,7 @@ def _read_faces(
 def adapt(
     photos: PathLike,
     *,
-    model: FaceVerifier | PathLike | None = None,
+    model: FaceModel | PathLike | None = None,
     engine: str | None = None,
     gallery: Gallery | PathLike | None = None,
     out: PathLike | None = None,
@@ -284,7 +268,7 @@ def adapt(
     ----------
     photos : path
         A folder with one folder a person, or a CSV file with the columns ``file`` and ``person``.
-    model : FaceVerifier, path or None
+    model : FaceModel, path or None
         What to start from; None takes the shipped one.
     engine : {"sface", "dlib"} or None
         None is the model's, the gallery's, or "sface".
@@ -312,26 +296,22 @@ def adapt(
     """
     if gallery is not None:
         with open_gallery(gallery, key=key) as opened:
-            features = opened.features
-        engine = engine or engine_of(features)
-        if load_source(engine).features != features:
-            raise InputError(
-                f"the gallery holds {features!r}, and {engine!r} makes other vectors: they are "
-                "never compared"
-            )
-    source = load_verifier(model, engine)
-    X, y, failures = _read_faces(photos, source.engine, n_jobs)
+            if engine is not None:
+                check_engine(opened.model, engine)
+            engine = engine_of(opened.model)
+    source = load_model(model, engine)
+    X, y, failures = _read_faces(photos, engine_of(source), n_jobs)
     result = adapt_to(source, X, y, failures)
     if out is not None:
-        save(result.verifier, Path(out))
+        save(result.model, Path(out))
     if gallery is not None:
         with open_gallery(gallery, key=key) as opened:
-            opened.set_verifier(result.verifier.verifier)
+            opened.set_model(result.model)
     return result
 
 
 def adapt_to(
-    source: FaceVerifier, X: np.ndarray, y: np.ndarray, failures: list[Failure]
+    source: FaceModel, X: np.ndarray, y: np.ndarray, failures: list[Failure]
 ) -> Adaptation:
     """Adapt to vectors X (n, d) of people y (n,), and compare on people held out."""
     rows = _limit(y)
@@ -350,7 +330,8 @@ def adapt_to(
         "limits": ["Holds for pictures like those it was adapted to."],
     }
     weight = float(verifier.model_.source_weight_)
+    warned = _warn(_count_useful(y), gain, verifier.thresholds_.lowest_far)
     return Adaptation(
-        FaceVerifier(verifier, source.engine, card), len(np.unique(y)), len(y), weight,
-        before, after, gain, _warn(_count_useful(y), gain, verifier.lowest_far_), failures,
+        FaceModel(source.engine, verifier, card), len(np.unique(y)), len(y), weight,
+        before, after, gain, warned, failures,
     )  # fmt: skip

@@ -14,11 +14,13 @@ from mien._core.progress import track
 from mien._core.validation import NO_GROUP
 from mien.errors import DataError, InputError, MissingDataError
 from mien.faces import PictureResult, analyse_pictures, analyse_video
+from mien.gallery import FaceModel
 from mien.media import find_pictures, pairs_in_pictures, resize_images
 from mien.recognition._cluster_groups import BURST_SECONDS, group_photographs
 from mien.recognition._cluster_linkage import link_faces, own_ratios
+from mien.recognition._models import engine_of, load_model
 from mien.recognition._people import Failure, check_rate
-from mien.recognition._verifier import FaceVerifier, load_verifier
+from mien.verification import rate_per_person
 
 __all__ = ["ClusteredFace", "PeopleFound", "cluster"]
 
@@ -166,7 +168,7 @@ class _Material(NamedTuple):
 def cluster(
     photos: PathLike,
     *,
-    model: FaceVerifier | PathLike | None = None,
+    model: FaceModel | PathLike | None = None,
     engine: str | None = None,
     fpir: float = 0.03,
     min_faces: int = 2,
@@ -182,7 +184,7 @@ def cluster(
     ----------
     photos : path
         A folder of pictures with any number of faces each, or a video.
-    model : FaceVerifier, path or None
+    model : FaceModel, path or None
         From :func:`adapt`; None takes the shipped one.
     engine : {"sface", "dlib"} or None
         Which faces and vectors; None is the model's, or "sface".
@@ -223,32 +225,32 @@ def cluster(
     check_rate("fpir", fpir)
     if min_faces < 1:
         raise InputError(f"min_faces must be at least 1; got {min_faces}")
-    verifier = load_verifier(model, engine)
+    model = load_model(model, engine)
     source = Path(photos)
     if source.is_dir():
-        material = _from_photographs(source, verifier, n_jobs, journal, min_quality, bursts)
+        material = _from_photographs(source, model, n_jobs, journal, min_quality, bursts)
     elif source.is_file():
-        material = _from_video(source, verifier, n_jobs, every, min_quality)
+        material = _from_video(source, model, n_jobs, every, min_quality)
     else:
         raise MissingDataError(f"{str(source)!r} is not there")
     if not material.faces:
         reasons = [failure.detail for failure in material.failures if failure.reason != "no face"]
         first = f"; {len(reasons)} pictures failed, the first: {reasons[0]}" if reasons else ""
         raise DataError(f"no face was found in {str(source)!r}{first}")
-    return _sort(source, material, verifier, fpir, min_faces)
+    return _sort(source, material, model, fpir, min_faces)
 
 
 def _sort(
-    source: Path, material: _Material, verifier: FaceVerifier, fpir: float, min_faces: int
+    source: Path, material: _Material, model: FaceModel, fpir: float, min_faces: int
 ) -> PeopleFound:
     groups = material.groups
     n_sets = int(np.count_nonzero(groups < 0)) + len(np.unique(groups[groups >= 0]))
     others = max(1, n_sets - 1)
-    scorer = verifier.verifier
-    extrapolated = scorer.rate_per_person(fpir, others) < scorer.lowest_far_
-    threshold = scorer.threshold(fpir=fpir, n_people=others, extrapolate=True)
+    verifier = model.verifier
+    extrapolated = not verifier.thresholds_.supports(rate_per_person(fpir, others))
+    threshold = verifier.threshold(fpir=fpir, n_people=others, extrapolate=True)
     linked = link_faces(
-        scorer, material.vectors, threshold, groups=groups, cannot_link=material.apart
+        verifier, material.vectors, threshold, groups=groups, cannot_link=material.apart
     )
     sizes = np.bincount(linked.labels)
     return PeopleFound(
@@ -257,11 +259,11 @@ def _sort(
         people=np.where(sizes[linked.labels] >= min_faces, linked.labels, NO_GROUP),
         groups=groups,
         cannot_link=material.apart,
-        log_ratios=own_ratios(scorer, material.vectors, linked.labels),
+        log_ratios=own_ratios(verifier, material.vectors, linked.labels),
         threshold=threshold,
         fpir=fpir,
         extrapolated=bool(extrapolated),
-        model=verifier.features,
+        model=model.features,
         failures=material.failures,
         crops=material.crops,
     )
@@ -269,7 +271,7 @@ def _sort(
 
 def _from_photographs(
     source: Path,
-    verifier: FaceVerifier,
+    model: FaceModel,
     n_jobs: int,
     journal: PathLike | None,
     min_quality: float,
@@ -282,7 +284,7 @@ def _from_photographs(
     faces, vectors, crops, places = [], [], [], []
     failures: list[Failure] = []
     for picture in analyse_pictures(
-        paths, verifier.engine, n_jobs=n_jobs, journal=journal, keep_crops=True
+        paths, engine_of(model), n_jobs=n_jobs, journal=journal, keep_crops=True
     ):
         failures += _failures(picture, min_quality)
         kept = []
@@ -306,7 +308,7 @@ def _from_photographs(
         apart = pairs_in_pictures(rows)
         if bursts > 0:
             boxes = np.asarray([face.box for face in faces])
-            groups = group_photographs(pictures, rows, boxes, X, verifier.verifier, seconds=bursts)
+            groups = group_photographs(pictures, rows, boxes, X, model.verifier, seconds=bursts)
     return _Material(faces, _rows(vectors), _rows(crops), groups, apart, failures)
 
 
@@ -316,9 +318,9 @@ def _light(found: Sequence[Any]) -> list[Any]:
 
 
 def _from_video(
-    source: Path, verifier: FaceVerifier, n_jobs: int, every: int, min_quality: float
+    source: Path, model: FaceModel, n_jobs: int, every: int, min_quality: float
 ) -> _Material:
-    video = analyse_video(source, verifier.engine, every=every, n_jobs=n_jobs, keep_crops=True)
+    video = analyse_video(source, engine_of(model), every=every, n_jobs=n_jobs, keep_crops=True)
     numbers: dict[int, int] = {}
     faces, keep = [], []
     for k, one in enumerate(track(video.detections, "faces of the video")):

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from mien._core.validation import NO_GROUP
 from mien.faces import PictureResult
 from mien.media import PictureTime, join_tracks, picture_time
-from mien.verification import OpenSetVerifier
+from mien.verification import Verifier
 
 __all__ = ["group_photographs"]
 
@@ -26,7 +26,7 @@ def group_photographs(
     places: np.ndarray,
     boxes: np.ndarray,
     vectors: np.ndarray,
-    verifier: OpenSetVerifier,
+    verifier: Verifier,
     *,
     seconds: float = BURST_SECONDS,
 ) -> np.ndarray:
@@ -40,7 +40,7 @@ def group_photographs(
     boxes : (n, 4)
         Left, top, width, height.
     vectors : (n, d)
-    verifier : OpenSetVerifier
+    verifier : Verifier
     seconds : float
         Most seconds between two pictures of a burst.
 

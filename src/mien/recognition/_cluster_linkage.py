@@ -9,7 +9,7 @@ import numpy as np
 from mien._core.progress import track
 from mien._core.validation import NO_GROUP
 from mien.errors import InputError
-from mien.verification import OpenSetVerifier
+from mien.verification import Verifier
 
 __all__ = ["Linked", "link_faces", "own_ratios"]
 
@@ -24,7 +24,7 @@ class Linked(NamedTuple):
 
 
 def link_faces(
-    verifier: OpenSetVerifier,
+    verifier: Verifier,
     vectors: np.ndarray,
     threshold: float,
     *,
@@ -35,7 +35,7 @@ def link_faces(
 
     Parameters
     ----------
-    verifier : OpenSetVerifier
+    verifier : Verifier
         Scores two sets of vectors.
     vectors : (n, d)
         One face each.
@@ -77,7 +77,7 @@ def link_faces(
 class _Sets:
     """Sets of faces by number, their sums, and the best partner of each."""
 
-    def __init__(self, verifier: OpenSetVerifier, vectors: np.ndarray, pieces: np.ndarray) -> None:
+    def __init__(self, verifier: Verifier, vectors: np.ndarray, pieces: np.ndarray) -> None:
         self.verifier = verifier
         self.sizes = np.bincount(pieces)
         order = np.argsort(pieces, kind="stable")
@@ -205,7 +205,7 @@ def _number_by_size(labels: np.ndarray) -> np.ndarray:
     return np.argsort(np.lexsort((first, -counts)))[inverse]
 
 
-def own_ratios(verifier: OpenSetVerifier, vectors: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def own_ratios(verifier: Verifier, vectors: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Log ratio (n,) of each face with the others of its cluster; NaN for a face alone."""
     vectors = np.asarray(vectors, dtype=np.float32)
     out = np.full(len(labels), np.nan)

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from mien.faces import FoundFace, PictureResult, analyse_pictures
-from mien.gallery import Gallery
-from mien.recognition._galleries import engine_of, open_or_create
+from mien.gallery import FaceModel, Gallery
+from mien.recognition._galleries import open_or_create
+from mien.recognition._models import engine_of
 from mien.recognition._people import (
     Failure,
     LabelledPicture,
@@ -19,7 +20,6 @@ from mien.recognition._people import (
     digest_file,
     list_people,
 )
-from mien.recognition._verifier import FaceVerifier
 
 __all__ = ["Enrolment", "enrol"]
 
@@ -78,7 +78,7 @@ def enrol(
     photos: PathLike,
     gallery: Gallery | PathLike,
     *,
-    model: FaceVerifier | PathLike | None = None,
+    model: FaceModel | PathLike | None = None,
     engine: str | None = None,
     min_quality: float = 0.0,
     n_jobs: int = 2,
@@ -92,7 +92,7 @@ def enrol(
         A folder with one folder a person, or a CSV file with the columns ``file`` and ``person``.
     gallery : Gallery or path
         The gallery; made if it is not there.
-    model : FaceVerifier, path or None
+    model : FaceModel, path or None
         For a new gallery: from :func:`adapt`; None takes the shipped one.
     engine : {"sface", "dlib"} or None
         For a new gallery; None is the model's, or "sface". A gallery keeps its engine.
@@ -130,7 +130,7 @@ def enrol(
         results: Iterable[PictureResult] = ()
         if todo:  # an engine takes a while to load
             results = analyse_pictures(
-                [picture.path for picture in todo], engine_of(opened.features), n_jobs=n_jobs
+                [picture.path for picture in todo], engine_of(opened.model), n_jobs=n_jobs
             )
         for picture, result in zip(todo, results, strict=True):
             chosen = choose_face(result, min_quality=min_quality)

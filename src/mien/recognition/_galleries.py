@@ -1,4 +1,4 @@
-"""Opening the gallery that a verb was given, and finding the engine that it belongs to."""
+"""Opening the gallery that a verb was given."""
 
 from __future__ import annotations
 
@@ -8,24 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from mien.errors import InputError, MissingDataError
-from mien.faces import ENGINES, check_features
-from mien.gallery import Gallery
-from mien.recognition._verifier import FaceVerifier, load_source, load_verifier
+from mien.gallery import FaceModel, Gallery
+from mien.recognition._models import check_engine, load_model
 
-__all__ = ["engine_of", "open_gallery", "open_or_create"]
+__all__ = ["open_gallery", "open_or_create"]
 
 PathLike = str | os.PathLike[str]
-
-
-def engine_of(features: str) -> str:
-    """The engine whose vectors are described so."""
-    for name in ENGINES:
-        if load_source(name).features == features:
-            return name
-    raise InputError(
-        f"no engine of this mien makes {features!r}: the vectors are from other weights or from "
-        "elsewhere; enrol the pictures again"
-    )
 
 
 @contextmanager
@@ -48,22 +36,21 @@ def open_gallery(
 def open_or_create(
     gallery: Gallery | PathLike,
     *,
-    model: FaceVerifier | PathLike | None,
+    model: FaceModel | PathLike | None,
     engine: str | None,
     key: bytes | str | None,
 ) -> Iterator[Gallery]:
-    """A gallery to write to; a new one gets the verifier of the model, or the shipped one."""
+    """A gallery to write to; a new one gets the model, or the shipped one."""
     if isinstance(gallery, Gallery) or Path(gallery).exists():
         if model is not None:
             raise InputError(
-                "the gallery has a verifier already, so no model can be given: "
+                "the gallery has a model already, so none can be given: "
                 "`mien adapt --gallery` replaces it"
             )
         with open_gallery(gallery, key=key) as opened:
             if engine is not None:
-                check_features(opened.features, load_source(engine).features)
+                check_engine(opened.model, engine)
             yield opened
         return
-    verifier = load_verifier(model, engine).verifier
-    with Gallery.create(Path(gallery), verifier, key=key) as created:
+    with Gallery.create(Path(gallery), load_model(model, engine), key=key) as created:
         yield created

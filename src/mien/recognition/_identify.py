@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from mien.faces import (
     FoundFace,
@@ -21,10 +20,11 @@ from mien.faces import (
 )
 from mien.gallery import Gallery, Identification
 from mien.media import caption_pictures, find_media, read_image
-from mien.recognition._galleries import engine_of, open_gallery
+from mien.recognition._galleries import open_gallery
+from mien.recognition._models import engine_of
 from mien.recognition._people import check_rate
 
-__all__ = ["IdentifiedFace", "IdentifiedPicture", "assign_people", "identify", "iter_identified"]
+__all__ = ["IdentifiedFace", "IdentifiedPicture", "identify", "iter_identified"]
 
 PathLike = str | os.PathLike[str]
 KNOWN, UNKNOWN = "#009e73", "#b0b0b0"
@@ -126,76 +126,17 @@ def _finite(value: float) -> float | None:
     return float(value) if np.isfinite(value) else None
 
 
-def assign_people(
-    found: Sequence[Identification], apart: Iterable[tuple[int, int]] | None = None
-) -> list[tuple[str | None, float]]:
-    """Name every probe so that two that cannot be one person never are.
-
-    Parameters
-    ----------
-    found : sequence of Identification
-        What the gallery says of each probe alone.
-    apart : iterable of (int, int) or None
-        Probes that are two people; None says that all of them are, as the faces of one picture.
-
-    Returns
-    -------
-    list of (str or None, float)
-        The person and the ratio of each probe. Of all allowed ways to name the faces of a picture
-        the one with the largest sum of ratios above their thresholds is taken; tracks are named
-        in the order of their ratios. A probe whose candidates are all taken is unknown.
-    """
-    unnamed: list[tuple[str | None, float]] = [(None, one.log_ratio) for one in found]
-    if apart is None:
-        return _assign_all(found, unnamed)
-    enemies: dict[int, set[int]] = {}
-    for a, b in apart:
-        enemies.setdefault(a, set()).add(b)
-        enemies.setdefault(b, set()).add(a)
-    wishes = sorted(
-        ((ratio, i, name) for i, one in enumerate(found) for name, ratio in one.candidates),
-        reverse=True,
-    )
-    for ratio, i, name in wishes:
-        free = all(unnamed[j][0] != name for j in enemies.get(i, ()))
-        if unnamed[i][0] is None and ratio >= found[i].threshold and free:
-            unnamed[i] = (name, ratio)
-    return unnamed
-
-
-def _assign_all(
-    found: Sequence[Identification], unnamed: list[tuple[str | None, float]]
-) -> list[tuple[str | None, float]]:
-    names = sorted({name for one in found for name, _ in one.candidates})
-    if not names:
-        return unnamed
-    # What naming gains over "unknown"; zero where it is not allowed.
-    gain = np.zeros((len(found), len(names)))
-    for i, one in enumerate(found):
-        for name, ratio in one.candidates:
-            if ratio >= one.threshold:
-                gain[i, names.index(name)] = ratio - one.threshold + 1e-9
-    for i, j in zip(*linear_sum_assignment(gain, maximize=True), strict=True):
-        if gain[i, j] > 0:
-            unnamed[i] = (names[j], dict(found[i].candidates)[names[j]])
-    return unnamed
-
-
-def _name(
+def _show(
     found: Sequence[Identification],
     faces: Sequence[FoundFace],
-    top: int,
-    apart: Iterable[tuple[int, int]] | None = None,
     frames: Sequence[tuple[int, ...]] | None = None,
 ) -> list[IdentifiedFace]:
     return [
         IdentifiedFace(
-            person, ratio, one.probability, one.threshold, one.promised, one.candidates[:top], face,
-            () if frames is None else frames[i],
+            one.person, one.log_ratio, one.probability, one.threshold, one.promised,
+            one.candidates, face, () if frames is None else frames[i],
         )
-        for i, ((person, ratio), one, face) in enumerate(
-            zip(assign_people(found, apart), found, faces, strict=True)
-        )
+        for i, (one, face) in enumerate(zip(found, faces, strict=True))
     ]  # fmt: skip
 
 
@@ -206,9 +147,8 @@ def identify_result(
     if result.error is not None or not result.faces:
         return IdentifiedPicture(result.path, [], result.error)
     vectors = np.stack([face.vector for face in result.faces])
-    # As many candidates as faces: the best assignment never needs more.
-    found = gallery.identify(vectors, fpir=fpir, top=max(top, len(result.faces)))
-    return IdentifiedPicture(result.path, _name(found, result.faces, top))
+    found = gallery.identify(vectors, fpir=fpir, top=top, apart="all")
+    return IdentifiedPicture(result.path, _show(found, result.faces))
 
 
 def _identify_video(
@@ -221,14 +161,12 @@ def _identify_video(
     if numbers.size == 0:
         return IdentifiedPicture(video.path, [])
     rows = [np.flatnonzero(tracks == number) for number in numbers]
-    found = gallery.identify(
-        [vectors[mine] for mine in rows], fpir=fpir, top=max(top, len(numbers))
-    )
     seen = [set(frames[mine].tolist()) for mine in rows]
     apart = [(i, j) for i in range(len(rows)) for j in range(i) if seen[i] & seen[j]]
+    found = gallery.identify([vectors[mine] for mine in rows], fpir=fpir, top=top, apart=apart)
     best = [video.detections[_best_row(video, mine)].found for mine in rows]
     spans = [(int(frames[m].min()), int(frames[m].max()), len(m)) for m in rows]
-    return IdentifiedPicture(video.path, _name(found, best, top, apart, spans))
+    return IdentifiedPicture(video.path, _show(found, best, spans))
 
 
 def _best_row(video: VideoResult, rows: np.ndarray) -> int:
@@ -261,7 +199,7 @@ def iter_identified(
         pictures += found.pictures
         videos += found.videos
     with open_gallery(gallery, key=key, read_only=not isinstance(gallery, Gallery)) as opened:
-        engine = engine_of(opened.features)
+        engine = engine_of(opened.model)
         if pictures:
             for result in analyse_pictures(pictures, engine, n_jobs=n_jobs):
                 yield identify_result(result, opened, fpir, top)

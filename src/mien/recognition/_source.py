@@ -9,14 +9,14 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from mien.errors import NumericsWarning
-from mien.verification import JointBayesian, OpenSetVerifier
+from mien.verification import JointBayesian, Verifier
 
 __all__ = ["fit_source"]
 
 
 def fit_source(
     X: np.ndarray, people: np.ndarray, features: str, *, pairs_only: bool = False
-) -> OpenSetVerifier:
+) -> Verifier:
     """The recipe: Joint Bayesian, fused with the cosine and calibrated on held-out people.
 
     With ``pairs_only`` sets of several pictures are left out: pairs come first in the recipe, so
@@ -27,4 +27,4 @@ def fit_source(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NumericsWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
-        return OpenSetVerifier(model, cross_fit=True, random_state=0, **sizes).fit(X, people)
+        return Verifier(model, cross_fit=True, random_state=0, **sizes).fit(X, people)

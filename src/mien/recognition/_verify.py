@@ -12,9 +12,10 @@ from scipy.special import expit, logit
 
 from mien.errors import DataError, ImageError, NotEnoughDataError
 from mien.faces import FoundFace, PictureResult, align_face, analyse_pictures
+from mien.gallery import FaceModel
 from mien.media import caption_pictures, read_image
+from mien.recognition._models import engine_of, load_model
 from mien.recognition._people import check_rate
-from mien.recognition._verifier import FaceVerifier, load_verifier
 
 __all__ = ["Verification", "verify"]
 
@@ -109,7 +110,7 @@ def verify(
     a: PathLike,
     b: PathLike,
     *,
-    model: FaceVerifier | PathLike | None = None,
+    model: FaceModel | PathLike | None = None,
     engine: str | None = None,
     far: float | None = None,
     prior: float = 0.5,
@@ -120,7 +121,7 @@ def verify(
     ----------
     a, b : path
         Two pictures. Where several faces are found, the largest is taken.
-    model : FaceVerifier, path or None
+    model : FaceModel, path or None
         From :func:`adapt`; None takes the shipped one.
     engine : {"sface", "dlib"} or None
         Which faces and vectors; None is the model's, or "sface".
@@ -143,16 +144,16 @@ def verify(
     check_rate("prior", prior)
     if far is not None:
         check_rate("far", far)
-    verifier = load_verifier(model, engine)
-    results = list(analyse_pictures([a, b], verifier.engine, n_jobs=1))
+    model = load_model(model, engine)
+    results = list(analyse_pictures([a, b], engine_of(model), n_jobs=1))
     faces = [_largest(result) for result in results]
     vectors = [face.vector[None].astype(np.float64) for face in faces]
-    ratio = float(verifier.score_pairs(*vectors)[0])
+    ratio = float(model.verifier.score_pairs(*vectors)[0])
     threshold, reason = -float(logit(prior)), ""
     same: bool | None
     if far is not None:
         try:
-            threshold = verifier.verifier.threshold(far, size=1)
+            threshold = model.verifier.threshold(far, size=1)
         except NotEnoughDataError as error:
             threshold, reason = float("nan"), str(error)
     same = None if reason else ratio >= threshold
@@ -166,7 +167,7 @@ def verify(
         reason=reason,
         paths=(results[0].path, results[1].path),
         n_faces=(len(results[0].faces), len(results[1].faces)),
-        model=verifier.features,
+        model=model.features,
         faces=(faces[0], faces[1]),
     )
 

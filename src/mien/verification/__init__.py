@@ -1,19 +1,5 @@
 """Is it the same person? Likelihood ratios that carry over to your own domain."""
 
-from mien._core.statistics import GroupStatistics
-from mien.verification._weak_names import WeakNames
-from mien.verification.calibrated import CalibratedVerifier
-from mien.verification.joint_bayesian import JointBayesian
-from mien.verification.open_set import OpenSetVerifier
-from mien.verification.scoring import ScoreBlock
-from mien.verification.transfer import TransferJointBayesian
+import lazy_loader as _lazy
 
-__all__ = [
-    "CalibratedVerifier",
-    "GroupStatistics",
-    "JointBayesian",
-    "OpenSetVerifier",
-    "ScoreBlock",
-    "TransferJointBayesian",
-    "WeakNames",
-]
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mien._core.logistic import balance_classes, fit_logistic
-from mien._core.progress import track
+from mien._core.logistic import balance_classes, fit_logistic, ratio_costs
+from mien._core.sampling import assign_folds
 
 __all__ = [
     "HeldOutPairs",
     "choose_strength",
-    "held_out_scores",
     "hold_out_people",
     "join",
     "pair_people",
@@ -41,20 +40,12 @@ class HeldOutPairs:
 
 
 def hold_out_people(
-    people: np.ndarray, n_folds: int, rng: np.random.RandomState
+    people: np.ndarray, n_splits: int, rng: np.random.RandomState
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Train and held-out rows, with disjoint people; ``people`` (n,) are numbers from 0.
-
-    People are dealt in the order of their number of pictures, so that parts are of equal weight.
-    """
-    counts = np.bincount(people)
-    order = rng.permutation(len(counts))
-    order = order[np.argsort(-counts[order], kind="stable")]
-    fold = np.empty(len(counts), dtype=int)
-    fold[order] = np.arange(len(counts)) % n_folds
-    for part in range(n_folds):
-        held = fold[people] == part
-        yield np.flatnonzero(~held), np.flatnonzero(held)
+    """Train and held-out rows, with disjoint people; ``people`` (n,) are numbers from 0."""
+    fold = assign_folds(people, n_splits, rng)
+    for part in range(n_splits):
+        yield np.flatnonzero(fold != part), np.flatnonzero(fold == part)
 
 
 def pair_people(rows: np.ndarray, people: np.ndarray, rng: np.random.RandomState) -> HeldOutPairs:
@@ -92,7 +83,7 @@ def person_losses(scores: np.ndarray, pairs: HeldOutPairs, *, calibrate: bool) -
         weights = balance_classes(pairs.same)
         slope, offset = fit_logistic(scores[:, None], pairs.same, weights, ridge=1e-4)
         scores = scores * slope[0] + offset
-    cost = np.logaddexp(0, np.where(pairs.same, -scores, scores)) / np.log(2)
+    cost = ratio_costs(scores, pairs.same)
     n_people = int(pairs.people.max()) + 1
     genuine = _mean_by(pairs.people[pairs.same, 0], cost[pairs.same], n_people)
     apart = ~pairs.same
@@ -142,27 +133,6 @@ def choose_strength(
     places = np.arange(len(mean)) if places is None else places
     chosen = int(good[np.argmin(np.abs(places[good] - places[default]))])
     return chosen, mean, error
-
-
-def held_out_scores(
-    people: np.ndarray,
-    n_folds: int,
-    score: Callable[[np.ndarray, HeldOutPairs], Sequence[np.ndarray]],
-    rng: np.random.RandomState,
-    description: str,
-) -> tuple[list[np.ndarray], HeldOutPairs]:
-    """Scores of every candidate on people that it did not see, over all parts.
-
-    ``score(train rows, held-out pairs)`` gives one array of scores a candidate.
-    """
-    columns: list[list[np.ndarray]] = []
-    parts: list[HeldOutPairs] = []
-    folds = list(hold_out_people(people, n_folds, rng))
-    for train, held in track(folds, description):
-        pairs = pair_people(held, people, rng)
-        columns.append(list(score(train, pairs)))
-        parts.append(pairs)
-    return [np.concatenate(candidate) for candidate in zip(*columns, strict=True)], join(parts)
 
 
 def join(parts: Sequence[HeldOutPairs]) -> HeldOutPairs:

@@ -174,13 +174,13 @@ class WeakNames(BaseEstimator):
     Examples
     --------
     >>> import numpy as np
-    >>> from mien.verification import JointBayesian, OpenSetVerifier, WeakNames
+    >>> from mien.verification import JointBayesian, Verifier, WeakNames
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(np.arange(200), 5)
     >>> X = 3 * rng.standard_normal((200, 16))[y] + rng.standard_normal((1000, 16))
     >>> X /= np.linalg.norm(X, axis=1, keepdims=True)
     >>> model = JointBayesian().fit(X[:500], y[:500])
-    >>> verifier = OpenSetVerifier(model, random_state=0).fit(X[500:900], y[500:900])
+    >>> verifier = Verifier(model, random_state=0).fit(X[500:900], y[500:900])
     >>> faces = X[[900, 901, 905, 902, 906]]
     >>> weak = WeakNames(verifier).fit(faces, [0, 1, 1, 2, 2], [["Ann"], ["Ann", "Bob"], ["Bob"]])
     >>> weak.labels_.tolist()

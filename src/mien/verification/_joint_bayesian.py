@@ -4,25 +4,33 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from numbers import Integral, Real
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy import linalg
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils import Tags
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import validate_data
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted, validate_data
 
+from mien._core.constraints import FRACTION, NON_NEGATIVE, POSITIVE_INTEGER
 from mien._core.em import run_em
 from mien._core.linalg import symmetrize
 from mien._core.statistics import GroupStatistics
 from mien._core.validation import check_labels
-from mien.errors import InputError, NumericsWarning
+from mien.errors import InputError, ModelDamagedError, NumericsWarning
 from mien.verification._em import State, WorkingStatistics, make_state, make_step
-from mien.verification.scoring import RatioScores, truncation_error
+from mien.verification._scoring import RatioScores, truncation_error
 
-__all__ = ["JointBayesian"]
+__all__ = ["GroupStatistics", "JointBayesian"]
+
+_FITTED_ARRAYS = (
+    "mean_",
+    "projection_",
+    "variance_ratios_",
+    "identity_covariance_",
+    "variation_covariance_",
+)
 
 
 class Basis(NamedTuple):
@@ -114,7 +122,7 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         The paper's T_mu and T_epsilon.
     projection_ : (d, r)
         Columns in which variation is white and identity diagonal.
-    ratios_ : (r,)
+    variance_ratios_ : (r,)
         Variance of identity over that of variation in those columns, descending.
     rank_ : int
         Directions that scores and templates use.
@@ -158,20 +166,20 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
     >>> people = np.repeat(np.arange(200), 4)
     >>> X = 2 * rng.standard_normal((200, 5))[people] + rng.standard_normal((800, 5))
     >>> model = JointBayesian().fit(X, people)
-    >>> model.ratios_.round()
+    >>> model.variance_ratios_.round()
     array([5., 4., 4., 3., 3.])
     >>> bool(model.score_pairs(X[:1], X[1:2])[0] > model.score_pairs(X[:1], X[4:5])[0])
     True
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "n_components": [Interval(Integral, 1, None, closed="left"), None],
+        "n_components": [POSITIVE_INTEGER, None],
         "e_step": [StrOptions({"exact", "approximate"})],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "template_tol": [Interval(Real, 0, None, closed="left")],
-        "floor": [Interval(Real, 0, 1, closed="left")],
-        "rank_tol": [Interval(Real, 0, 1, closed="left")],
+        "max_iter": [POSITIVE_INTEGER],
+        "tol": [NON_NEGATIVE],
+        "template_tol": [NON_NEGATIVE],
+        "floor": [FRACTION],
+        "rank_tol": [FRACTION],
         "features": [str, None],
         "keep_statistics": ["boolean"],
     }
@@ -211,13 +219,23 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
             The people, any labels; needed where X are vectors.
         """
         statistics = self._collect(X, y)
-        self._learn(statistics, None)
+        self._learn(statistics)
         self._keep(statistics if self.keep_statistics else None)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Add people or pictures to what was seen, and learn again from where it stood."""
+        """Add people or pictures to what was seen, and learn from all of it.
+
+        The result is that of `fit` on everything seen so far, whatever the size of the batches:
+        statistics are added, and EM starts anew from them. While nobody has two pictures, or all
+        are of one person, batches are only collected, and the model is not fitted yet.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+        """
         if hasattr(self, "projection_") and not hasattr(self, "statistics_"):
             raise InputError(
                 "the statistics of the first fit were not kept, so nothing can be added to them; "
@@ -227,8 +245,9 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         statistics = self._collect(X, y, reset=known is None)
         if known is not None:
             statistics = known + statistics
-        self._learn(statistics, self if known is not None else None)
         self._keep(statistics)
+        if hasattr(self, "projection_") or _find_lack(statistics) is None:
+            self._learn(statistics)
         return self
 
     def _keep(self, statistics: GroupStatistics | None) -> None:
@@ -255,10 +274,10 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
                 reset=reset,
                 dtype=[np.float64, np.float32],
                 ensure_all_finite=False,
-                ensure_min_samples=2,
+                ensure_min_samples=2 if reset else 1,
             )
             y = check_labels("y", y, len(X))
-            return GroupStatistics(self.features).collect(X, y)
+            return GroupStatistics(self.features).collect(self._prepare(X), y)
         if reset:
             self.n_features_in_ = statistics.n_features
         elif statistics.n_features != self.n_features_in_:
@@ -267,28 +286,55 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
             )
         return statistics
 
-    def _learn(self, moments: GroupStatistics, warm: JointBayesian | None) -> None:
-        _require_people(moments)
+    def _prepare(self, X: np.ndarray) -> np.ndarray:
+        """Vectors as the model sees them."""
+        return X
+
+    def slim(self) -> JointBayesian:
+        """A copy for sharing: matrices in single precision, and no statistics of people."""
+        check_is_fitted(self, "projection_")
+        copy: JointBayesian = type(self)(**self.get_params(deep=False))
+        for name, value in vars(self).items():
+            if name in ("statistics_", "objective_"):
+                continue
+            matrix = isinstance(value, np.ndarray) and value.ndim == 2
+            setattr(copy, name, value.astype(np.float32) if matrix else value)
+        copy.keep_statistics = False
+        return copy
+
+    def _check_loaded(self) -> None:
+        """Called after a file was read: double precision again, and the parts must fit."""
+        if not hasattr(self, "projection_"):
+            return
+        for name in _FITTED_ARRAYS:
+            value = getattr(self, name, None)
+            if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+                raise ModelDamagedError(f"{name} of a {type(self).__name__} is no array of floats")
+            setattr(self, name, value.astype(np.float64, copy=False))
+        d, r = len(self.mean_), len(self.variance_ratios_)
+        shapes = (self.projection_.shape, self.identity_covariance_.shape)
+        if shapes != ((d, r), (d, d)) or self.variation_covariance_.shape != (d, d):
+            raise ModelDamagedError(f"the parts of a {type(self).__name__} do not fit each other")
+        if type(self.rank_) is not int or not 1 <= self.rank_ <= r:
+            raise ModelDamagedError(f"a {type(self).__name__} of {r} directions uses {self.rank_}")
+
+    def _learn(self, moments: GroupStatistics) -> None:
+        lack = _find_lack(moments)
+        if lack is not None:
+            raise InputError(lack)
         self.mean_ = moments.mean
         basis = _whiten_total(moments, self.rank_tol)
         r, d = basis.whitener.shape[1], moments.n_features
         if r < d:
             warnings.warn(
                 f"the vectors span {r} of {d} directions ({moments.n_samples} vectors, "
-                f"rank_tol={self.rank_tol:g}): the model lives in those {r}, and what lies "
-                "outside is not looked at",
+                f"rank_tol={self.rank_tol:g}): the model uses only those {r}, and the rest is "
+                "ignored",
                 NumericsWarning,
                 stacklevel=4,
             )
         working = WorkingStatistics.from_moments(moments, self.mean_, basis.whitener)
-        if warm is None:
-            state = _start(working, self.floor)
-        else:
-            state = make_state(
-                symmetrize(basis.whitener.T @ warm.identity_covariance_ @ basis.whitener),
-                symmetrize(basis.whitener.T @ warm.variation_covariance_ @ basis.whitener),
-                max(self.floor, 1e-12),
-            )
+        state = _start(working, self.floor)
         exact = self.e_step == "exact"
         result = run_em(
             make_step(working, None, exact=exact, floor=self.floor),
@@ -312,7 +358,7 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         self.variation_covariance_ = loadings @ loadings.T
         self.identity_covariance_ = (loadings * state.psi) @ loadings.T
         self.projection_ = np.ascontiguousarray(basis.whitener @ state.V)
-        self.ratios_ = state.psi
+        self.variance_ratios_ = state.psi
         self.rank_ = _choose_rank(state.psi, self.n_components, self.template_tol)
         self.truncation_error_ = truncation_error(state.psi[self.rank_ :])
 
@@ -327,25 +373,27 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         return tags
 
 
-def _require_people(moments: GroupStatistics) -> None:
+def _find_lack(moments: GroupStatistics) -> str | None:
+    """What the people lack to learn from, in words; None if they are enough."""
     if moments.n_samples == 0:
-        raise InputError("the statistics are empty: no vectors were seen yet")
+        return "the statistics are empty: no vectors were seen yet"
     if moments.n_grouped < moments.n_samples:
-        raise InputError(
+        return (
             f"{moments.n_samples - moments.n_grouped} of {moments.n_samples} vectors have no "
             "person (None, NaN or -1): leave them out, or label them"
         )
     if moments.n_groups < 2:
-        raise InputError(
+        return (
             f"at least two people are needed to learn what tells people apart; "
             f"got {moments.n_groups} class(es)"
         )
     if int(moments.counts.max()) < 2:
-        raise InputError(
+        return (
             f"each of the {moments.n_groups} people has one picture, so variation cannot be told "
             "from identity; give some people two pictures or more, or adapt a source model with "
             "TransferJointBayesian"
         )
+    return None
 
 
 def _warn_of_floor(state: State, r: int, floor: float) -> None:

@@ -58,7 +58,7 @@ def score_coordinates(Z: np.ndarray, psi: np.ndarray) -> np.ndarray:
 
 
 class RatioScores:
-    """Scores of a model with ``mean_``, ``projection_`` (d, r), ``ratios_`` (r,) and ``rank_``.
+    """Scores of a model with ``mean_``, ``projection_``, ``variance_ratios_`` (r,) and ``rank_``.
 
     All scores are natural-log likelihood ratios of "the same person" against "two people", with
     their constant: 0 is the threshold for equal priors. The first ``rank_`` directions are used.
@@ -80,7 +80,7 @@ class RatioScores:
 
     mean_: np.ndarray
     projection_: np.ndarray
-    ratios_: np.ndarray
+    variance_ratios_: np.ndarray
     rank_: int
 
     def transform(self, X: Any) -> np.ndarray:
@@ -185,24 +185,16 @@ class RatioScores:
         probes, galleries : list of (m_i, d)
             The pictures of each side; all of one set show one person.
         """
-        m1, s1 = self._sum_sets("probes", probes)
-        m2, s2 = self._sum_sets("galleries", galleries)
-        psi = self.ratios_[: self.rank_].astype(s1.dtype)
-        alone1, alone2 = _evidence(m1, s1, psi), _evidence(m2, s2, psi)
-        scores = np.empty((len(m1), len(m2)), dtype=s1.dtype)
+        m1, z1 = self._sum_sets("probes", probes)
+        m2, z2 = self._sum_sets("galleries", galleries)
+        psi = self._psi(z1.dtype)
+        scores = np.empty((len(m1), len(m2)), dtype=z1.dtype)
         for a in np.unique(m1):
             rows = np.flatnonzero(m1 == a)
             for b in np.unique(m2):
                 columns = np.flatnonzero(m2 == b)
-                m = float(a + b)
-                weight = psi / (1 + m * psi)
-                left, right = s1[rows], s2[columns]
-                together = (left * weight) @ right.T
-                together += 0.5 * ((left**2) @ weight)[:, None]
-                together += 0.5 * ((right**2) @ weight)[None, :]
-                together -= 0.5 * float(np.log1p(m * psi).sum())
-                together -= alone1[rows][:, None] + alone2[columns][None, :]
-                scores[np.ix_(rows, columns)] = together
+                block = set_ratios(int(a), z1[rows], int(b), z2[columns], psi)
+                scores[np.ix_(rows, columns)] = block
         return scores
 
     # What the methods above share.
@@ -227,12 +219,23 @@ class RatioScores:
         centred = X - self.mean_.astype(X.dtype)
         return centred @ self.projection_[:, : self.rank_].astype(X.dtype)
 
+    def _psi(self, dtype: Any = np.float64) -> np.ndarray:
+        """Variance ratios (rank_,) of the directions that are used."""
+        psi: np.ndarray = self.variance_ratios_[: self.rank_].astype(dtype)
+        return psi
+
+    def _set_coordinates(self, sizes: np.ndarray, sums: np.ndarray) -> np.ndarray:
+        """Coordinates (n, rank_) of sums (n, d) of ``sizes`` (n,) vectors each."""
+        centred = sums - sizes[:, None].astype(sums.dtype) * self.mean_.astype(sums.dtype)
+        coordinates: np.ndarray = centred @ self.projection_[:, : self.rank_].astype(sums.dtype)
+        return coordinates
+
     def _templates(self, X: np.ndarray) -> np.ndarray:
-        psi = self.ratios_[: self.rank_]
+        psi = self.variance_ratios_[: self.rank_]
         return self._project(X) * np.sqrt(psi / (1 + 2 * psi)).astype(X.dtype)
 
     def _own(self, T: np.ndarray) -> np.ndarray:
-        psi = self.ratios_[: self.rank_]
+        psi = self.variance_ratios_[: self.rank_]
         constant = float(np.sum(np.log1p(psi) - 0.5 * np.log1p(2 * psi)))
         weights = (-0.5 * psi / (1 + psi)).astype(T.dtype)
         return np.einsum("ij,ij,j->i", T, T, weights) + T.dtype.type(0.5 * constant)
@@ -271,8 +274,21 @@ def _check_block(block_size: int) -> int:
     return int(block_size)
 
 
-def _evidence(sizes: np.ndarray, sums: np.ndarray, psi: np.ndarray) -> np.ndarray:
-    """What a set of pictures says, up to terms that cancel in a ratio (n,)."""
-    growth = sizes[:, None].astype(sums.dtype) * psi
-    evidence: np.ndarray = 0.5 * np.sum(sums**2 * psi / (1 + growth) - np.log1p(growth), axis=1)
-    return evidence
+def set_ratios(a: int, left: np.ndarray, b: int, right: np.ndarray, psi: np.ndarray) -> np.ndarray:
+    """Log ratios (n, g) of sets of a and of b pictures with coordinates (n, r) and (g, r)."""
+    together = a + b
+    scores: np.ndarray = (left * (psi / (1 + together * psi))) @ right.T
+    scores += own_evidence(a, left, together, psi)[:, None]
+    scores += own_evidence(b, right, together, psi)[None, :]
+    scores -= 0.5 * float(np.log1p(together * psi).sum())
+    return scores
+
+
+def own_evidence(size: int, z: np.ndarray, together: int, psi: np.ndarray) -> np.ndarray:
+    """What one side alone adds (n,) to the ratio with ``together`` pictures on both sides.
+
+    z (n, r) are the coordinates of sums of ``size`` pictures.
+    """
+    own: np.ndarray = 0.5 * (z**2 @ (psi / (1 + together * psi) - psi / (1 + size * psi)))
+    own += 0.5 * float(np.log1p(size * psi).sum())
+    return own

@@ -1,0 +1,106 @@
+"""What names faces: an engine's vectors, a verifier of them, and the card that goes with both."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from mien.errors import InputError, ModelDamagedError
+from mien.verification import JointBayesian, TransferJointBayesian, Verifier
+
+__all__ = ["FaceModel"]
+
+
+class FaceModel:
+    """A verifier with the engine whose vectors it compares, and a card that says what it is.
+
+    Parameters
+    ----------
+    engine : str or None
+        Name of the engine that makes the vectors of pictures, such as "sface"; None for vectors
+        from elsewhere.
+    verifier : Verifier
+        Fitted on such vectors; its model's ``features`` say what they are.
+    card : dict
+        Plain values: what it was learned from, what it reaches, known limits.
+
+    Attributes
+    ----------
+    features : str
+        What the vectors are, as the engine describes them.
+    n_features : int
+        Their length.
+    source : JointBayesian
+        The model of the foreign people, which an adaptation starts from.
+
+    See Also
+    --------
+    mien.recognition.load_model : The model that mien ships, or one of your own.
+    mien.gallery.Gallery : Stores one, with the people.
+
+    Notes
+    -----
+    A file holds means, covariances and calibrations in single precision: no picture and no vector
+    of a person.
+
+    Examples
+    --------
+    >>> from mien.recognition import load_source
+    >>> shipped = load_source("sface")
+    >>> shipped.engine, shipped.card["people"]
+    ('sface', 5749)
+    >>> bool(shipped.verifier.threshold(far=1e-4) > shipped.verifier.threshold(far=1e-2))
+    True
+    """
+
+    def __init__(self, engine: str | None, verifier: Verifier, card: dict[str, Any]) -> None:
+        if not isinstance(verifier, Verifier) or not hasattr(verifier, "thresholds_"):
+            raise InputError(f"a FaceModel needs a fitted Verifier; got {type(verifier).__name__}")
+        if verifier.steps_ is not None:
+            raise InputError(
+                "the verifier ends a pipeline, whose steps a gallery does not take: enrol the "
+                "vectors that its last step sees"
+            )
+        if not verifier.features_:
+            raise InputError(
+                "the verifier does not say what its vectors are: fit its model with features="
+            )
+        self.engine = engine
+        self.verifier = verifier
+        self.card = card
+
+    @classmethod
+    def of(cls, model: FaceModel | Verifier) -> FaceModel:
+        """The model itself, or one around a verifier of vectors from elsewhere."""
+        return model if isinstance(model, FaceModel) else cls(None, model, {})
+
+    @property
+    def features(self) -> str:
+        """What the vectors are."""
+        return str(self.verifier.features_)
+
+    @property
+    def n_features(self) -> int:
+        """Length of a vector."""
+        return int(self.verifier.n_features_in_)
+
+    @property
+    def source(self) -> JointBayesian:
+        """The model of the foreign people: what an adaptation starts from."""
+        model = self.verifier.model_
+        return model.source if isinstance(model, TransferJointBayesian) else model
+
+    def __repr__(self) -> str:
+        return f"<FaceModel for {self.features}>"
+
+    def to_arrays(self) -> dict[str, Any]:
+        """Plain values that :meth:`from_arrays` takes back, for saving; single precision."""
+        return {"engine": self.engine, "card": self.card, "verifier": self.verifier.slim()}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Any]) -> Self:
+        """Build the model from :meth:`to_arrays`."""
+        if set(arrays) != {"engine", "card", "verifier"} or not isinstance(arrays["card"], dict):
+            raise ModelDamagedError("a FaceModel lacks its engine, its verifier or its card")
+        if not isinstance(arrays["engine"], (str, type(None))):
+            raise ModelDamagedError(f"a FaceModel has the engine {arrays['engine']!r:.40}")
+        return cls(**arrays)

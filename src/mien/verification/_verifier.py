@@ -1,0 +1,714 @@
+"""From a model's ratio to calibrated evidence and decisions at a stated rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from scipy.special import expit, logit
+from sklearn.base import BaseEstimator, _fit_context, clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from mien._core.constraints import (
+    AT_LEAST_TWO,
+    NON_NEGATIVE,
+    POSITIVE,
+    POSITIVE_INTEGER,
+    PROBABILITY,
+)
+from mien._core.logistic import balance_classes, fit_logistic
+from mien._core.progress import track
+from mien._core.validation import check_labels
+from mien.errors import InputError, ModelDamagedError, NotEnoughDataError
+from mien.verification._joint_bayesian import JointBayesian
+from mien.verification._scoring import own_evidence, set_ratios
+from mien.verification._selection import hold_out_people
+from mien.verification._set_trials import SetScores, Trials, draw_trials, join_trials
+from mien.verification._steps import KeepsFitted, apply_steps, split_steps
+from mien.verification._thresholds import ThresholdTable, interpolate, place, rate_per_person
+
+__all__ = ["CANDIDATES", "Verifier"]
+
+#: What may be fused.
+CANDIDATES = ("ratio", "source", "cosine", "distance")
+_FITTED = (
+    "candidates_",
+    "sizes_",
+    "probe_sizes_",
+    "coefficients_",
+    "thresholds_",
+    "cllr_",
+    "n_genuine_",
+    "n_impostor_",
+)
+_MIN_PEOPLE = 4
+_MAX_IMPOSTORS = 40_000
+
+
+def _unit(X: np.ndarray) -> np.ndarray:
+    unit: np.ndarray = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-30)
+    return unit
+
+
+def _model_of(name: str, model: JointBayesian) -> JointBayesian:
+    """The model whose ratio a candidate is."""
+    return model if name == "ratio" else model.source  # type: ignore[attr-defined,no-any-return]
+
+
+def _describe(name: str, model: JointBayesian, sizes: np.ndarray, sums: np.ndarray) -> np.ndarray:
+    """What a candidate needs to know of sets: of their sizes (n,) and sums (n, d)."""
+    if name in ("ratio", "source"):
+        return _model_of(name, model)._set_coordinates(sizes, sums)
+    return _unit(sums) if name == "cosine" else sums / sizes[:, None].astype(sums.dtype)
+
+
+def _compare(
+    name: str, model: JointBayesian, a: int, left: np.ndarray, b: int, right: np.ndarray
+) -> np.ndarray:
+    """Scores (n, g) by one candidate, of sets of a and of b pictures, described."""
+    if name in ("ratio", "source"):
+        return set_ratios(a, left, b, right, _model_of(name, model)._psi(left.dtype))
+    if name == "cosine":
+        return left @ right.T
+    squares = np.sum(left**2, axis=1)[:, None] + np.sum(right**2, axis=1) - 2 * left @ right.T
+    distances: np.ndarray = -np.sqrt(np.maximum(squares, 0))
+    return distances
+
+
+def _score_sets(names: tuple[str, ...], model: JointBayesian) -> SetScores:
+    """Scores of equally large probe sets and equally large gallery sets, per candidate."""
+
+    def score(probes: list[np.ndarray], galleries: list[np.ndarray]) -> list[np.ndarray]:
+        sides = []
+        for sets in (probes, galleries):
+            sums = np.stack(sets).sum(axis=1)
+            sizes = np.full(len(sets), len(sets[0]))
+            sides.append({name: _describe(name, model, sizes, sums) for name in names})
+        a, b = len(probes[0]), len(galleries[0])
+        return [_compare(name, model, a, sides[0][name], b, sides[1][name]) for name in names]
+
+    return score
+
+
+class Verifier(KeepsFitted, BaseEstimator):
+    """Calibrated likelihood ratios of pictures and of sets of pictures, with thresholds.
+
+    Compares the pictures of a probe with the pictures of a person: the exact ratio of the model
+    for the two sets and the cosine of their mean vectors are fused into one natural-log
+    likelihood ratio, calibrated for each number of pictures. A pair is a set of one against a set
+    of one. The false accept rates of held-out people over that ratio give thresholds for decisions
+    at a stated rate: "is it the same person?" and "who is it, or nobody we know?".
+
+    Parameters
+    ----------
+    model : JointBayesian, TransferJointBayesian, or a Pipeline that ends in one
+        Fitted on other people than those given to `fit`; or, with ``cross_fit=True``, fitted or
+        not. In a pipeline the earlier steps are applied to every vector first.
+    sizes : tuple of int, default=(1, 2, 3, 5, 8)
+        Numbers of pictures per person that are calibrated; what lies between is interpolated in
+        the log of the size, and more pictures than the largest count as that many with the same
+        mean. Sizes for which fewer than four people have enough pictures are left out, except
+        the smallest. ``(1,)`` is enough, and faster, if only pairs will be compared.
+    probe_sizes : tuple of int, default=(1, 3)
+        The same for the probe (a track of a video has many pictures).
+    candidates : tuple of {"ratio", "source", "cosine", "distance"}, default=("ratio", "cosine")
+        What is fused: the model's ratio, that of the source of a transferred model, the cosine
+        and the negative Euclidean distance of the mean vectors. Weights are not negative, so
+        what does not help gets none. Take ``("ratio",)`` for fewer than about twenty people: two
+        weights cannot be told apart then. A gallery cannot search by "distance".
+    prior : float, default=0.01
+        Share of genuine trials at which the loss of the calibration is weighed. In a gallery most
+        comparisons are with others, so ratios must be right where they are high; 0.5 is Cllr
+        itself and suits pairs of which half are genuine.
+    far : float, default=0.001
+        False accept rate of :meth:`decide` where none is given.
+    cross_fit : bool, default=False
+        Whether to fit clones of the model on the same people, each part of them scored by a model
+        that did not see it, and at last one on all of them. For few people of one's own.
+    n_splits : int, default=5
+        Parts of the people, for ``cross_fit``. Fewer parts leave more impostor trials per part.
+    ridge : float, default=1e-4
+        Penalty on the weights of the fusion (of scores scaled to variance one). Raise it to 1e-2
+        for few people, whose scores are easily separable.
+    n_errors : int, default=3
+        False accepts that must be expected among the impostor trials before a rate is supported:
+        a rate needs ``n_errors / rate`` trials.
+    tail_scale : float or None, default=None
+        Scale in nats of the impostor tail of a verifier of many people, which then counts as
+        twenty trials when rates are extrapolated. See :meth:`ThresholdTable.borrow_tail`.
+    random_state : int, RandomState or None, default=None
+        Which pictures of a person are on which side, and who is in which part.
+
+    Attributes
+    ----------
+    model_ : JointBayesian
+        The model that scores.
+    steps_ : Pipeline or None
+        What is done to vectors before the model sees them.
+    features_ : str or None
+        What the vectors are, as the model carries it.
+    sizes_, probe_sizes_ : (n_m,), (n_k,)
+        Sizes that were calibrated.
+    candidates_ : tuple of str
+        What is fused, in the order of the coefficients.
+    coefficients_ : (n_k, n_m, n_candidates + 1)
+        Weights of the candidates, and the offset.
+    thresholds_ : ThresholdTable
+        Thresholds by rate and size, and the lowest rate that is supported.
+    cllr_ : (n_k, n_m)
+        Cllr in bits of the fused ratio on the people it was fitted on.
+    n_genuine_, n_impostor_ : (n_k, n_m)
+        Trials.
+
+    See Also
+    --------
+    JointBayesian : The model.
+    TransferJointBayesian : The model for few people of one's own.
+    ThresholdTable : The thresholds.
+    mien.gallery.Gallery : People to search with a verifier.
+
+    Notes
+    -----
+    The ratio of two sets depends on their sizes and sums (see `JointBayesian.score_sets`). A
+    Gaussian model is overconfident, the more so the more pictures there are, because errors of
+    one person's pictures are correlated; therefore scale and offset belong to a size. With
+    candidates :math:`s_c` the ratio is :math:`\\ell = \\sum_c w_c s_c + b`, where :math:`w \\ge 0`
+    and b minimise
+
+    .. math:: \\frac{\\pi}{N_1} \\sum_{same} \\log(1 + e^{-\\ell - \\mathrm{logit}\\,\\pi}) +
+       \\frac{1 - \\pi}{N_0} \\sum_{other} \\log(1 + e^{\\ell + \\mathrm{logit}\\,\\pi})
+
+    in two steps: the weights at :math:`\\pi = 1/2`, then a common scale and the offset at
+    :math:`\\pi` = `prior`. Weighed at equal shares, a straight calibration fits the middle and
+    understates high ratios; weighed at 1 % it serves both (on held-out people of LFW, see the
+    guide). For any calibrated ratio :math:`P(\\ell > t) \\le e^{-t}`; thresholds of real data are
+    far below that bound.
+
+    A gallery of n people gives a probe n chances: ``threshold(fpir=, n_people=)`` takes the rate
+    per comparison :math:`1 - (1 - fpir)^{1/n}`. Trials share people, so with few people the rate
+    has more spread than the number of trials suggests. No vector of a person is kept.
+
+    References
+    ----------
+    N. Brümmer, J. du Preez, "Application-independent evaluation of speaker detection", Computer
+    Speech and Language 20, 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mien.verification import JointBayesian, Verifier
+    >>> rng = np.random.default_rng(0)
+    >>> people = np.repeat(np.arange(300), 6)
+    >>> X = 3 * rng.standard_normal((300, 6))[people] + rng.standard_normal((1800, 6))
+    >>> model = JointBayesian().fit(X[:900], people[:900])
+    >>> verifier = Verifier(model, sizes=(1, 3), random_state=0).fit(X[900:], people[900:])
+    >>> verifier.decide(X[:1], X[1:2], far=0.01)
+    array([ True])
+    >>> scores = verifier.score_sets([X[:1], X[6:7]], [X[1:4], X[7:10]])
+    >>> scores.argmax(axis=1)
+    array([0, 1])
+    >>> bool(scores.max() > verifier.threshold(fpir=0.1, n_people=2))
+    True
+    """
+
+    _kept = "model"
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "model": [JointBayesian, Pipeline],
+        "sizes": [list, tuple],
+        "probe_sizes": [list, tuple],
+        "candidates": [list, tuple],
+        "prior": [PROBABILITY],
+        "far": [PROBABILITY],
+        "cross_fit": ["boolean"],
+        "n_splits": [AT_LEAST_TWO],
+        "ridge": [NON_NEGATIVE],
+        "n_errors": [POSITIVE_INTEGER],
+        "tail_scale": [POSITIVE, None],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        model: JointBayesian | Pipeline,
+        sizes: tuple[int, ...] = (1, 2, 3, 5, 8),
+        *,
+        probe_sizes: tuple[int, ...] = (1, 3),
+        candidates: tuple[str, ...] = ("ratio", "cosine"),
+        prior: float = 0.01,
+        far: float = 0.001,
+        cross_fit: bool = False,
+        n_splits: int = 5,
+        ridge: float = 1e-4,
+        n_errors: int = 3,
+        tail_scale: float | None = None,
+        random_state: Any = None,
+    ) -> None:
+        self.model = model
+        self.sizes = sizes
+        self.probe_sizes = probe_sizes
+        self.candidates = candidates
+        self.prior = prior
+        self.far = far
+        self.cross_fit = cross_fit
+        self.n_splits = n_splits
+        self.ridge = ridge
+        self.n_errors = n_errors
+        self.tail_scale = tail_scale
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Calibrate on people whom the model did not see, or on all of them with ``cross_fit``.
+
+        Parameters
+        ----------
+        X : (n, d)
+            Vectors.
+        y : (n,)
+            The people, any labels; at least four (eight with ``cross_fit``) with two pictures.
+        """
+        if y is None:
+            raise InputError("Verifier requires y to be passed, but the target y is None")
+        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        y = check_labels("y", y, len(X))
+        _, people = np.unique(y, return_inverse=True)
+        self.candidates_ = self._check_candidates()
+        self._choose_sizes(np.bincount(people))
+        rng = check_random_state(self.random_state)
+        parts = self._fit_models(X, y, people, rng)
+        shape = len(self.probe_sizes_), len(self.sizes_)
+        cells = [(i, j) for i in range(shape[0]) for j in range(shape[1])]
+        coefficients = np.zeros((*shape, len(self.candidates_) + 1))
+        self.cllr_ = np.zeros(shape)
+        self.n_genuine_ = np.zeros(shape, dtype=np.int64)
+        self.n_impostor_ = np.zeros(shape, dtype=np.int64)
+        impostors: list[np.ndarray] = []
+        for i, j in track(cells, "calibrating sets of pictures"):
+            k, m = int(self.probe_sizes_[i]), int(self.sizes_[j])
+            trials = join_trials(
+                draw_trials(score, Z, people, rows, k, m, rng) for score, Z, rows in parts
+            )
+            cell = self._calibrate(trials, rng)
+            coefficients[i, j] = cell
+            self.cllr_[i, j] = trials.cllr(cell)
+            self.n_genuine_[i, j] = np.count_nonzero(trials.same)
+            self.n_impostor_[i, j] = np.count_nonzero(~trials.same)
+            impostors.append(trials.fuse(cell)[~trials.same])
+        self.coefficients_ = coefficients
+        table = ThresholdTable.from_impostors(
+            self.probe_sizes_, self.sizes_, impostors, self.n_errors
+        )
+        self.thresholds_ = table if self.tail_scale is None else table.borrow_tail(self.tail_scale)
+        return self
+
+    def _offered(self) -> tuple[str, ...]:
+        if hasattr(split_steps(self.model)[1], "source"):
+            return CANDIDATES
+        return tuple(name for name in CANDIDATES if name != "source")
+
+    def _check_candidates(self) -> tuple[str, ...]:
+        offered = self._offered()
+        if not self.candidates or any(name not in offered for name in self.candidates):
+            raise InputError(f"candidates must be among {offered}; got {self.candidates}")
+        return tuple(dict.fromkeys(self.candidates))
+
+    def _choose_sizes(self, counts: np.ndarray) -> None:
+        sizes = _check_sizes("sizes", self.sizes)
+        probe_sizes = _check_sizes("probe_sizes", self.probe_sizes)
+
+        def useful(k: int, m: int) -> int:
+            return int(np.count_nonzero(counts >= k + m))
+
+        needed = _MIN_PEOPLE * (2 if self.cross_fit else 1)
+        first = probe_sizes[0] + sizes[0]
+        if useful(probe_sizes[0], sizes[0]) < needed:
+            raise NotEnoughDataError(
+                f"calibration needs at least {needed} people with {first} pictures or more; got "
+                f"{useful(probe_sizes[0], sizes[0])} of {len(counts)} people"
+            )
+        kept = [m for m in sizes if useful(probe_sizes[0], m) >= needed]
+        self.sizes_ = np.asarray(kept)
+        self.probe_sizes_ = np.asarray([k for k in probe_sizes if useful(k, kept[-1]) >= needed])
+
+    def _fit_models(
+        self, X: np.ndarray, y: np.ndarray, people: np.ndarray, rng: np.random.RandomState
+    ) -> list[tuple[SetScores, np.ndarray, np.ndarray]]:
+        """Scores of sets, vectors as the model sees them, and rows of people it did not see."""
+        if not self.cross_fit:
+            self._adopt(self.model)
+            if self.model.n_features_in_ != X.shape[1]:
+                raise InputError(
+                    f"the model has {self.model.n_features_in_} features; got {X.shape[1]}"
+                )
+            score = _score_sets(self.candidates_, self.model_)
+            return [(score, apply_steps(self.steps_, X), np.arange(len(X)))]
+        # Every part needs people enough for each size, or its genuine trials are none.
+        largest = int(self.sizes_[-1] + self.probe_sizes_[-1])
+        able = int(np.count_nonzero(np.bincount(people) >= largest))
+        folds = list(hold_out_people(people, max(2, min(self.n_splits, able // 4)), rng))
+        parts = []
+        for train, held in track(folds, "held-out people"):
+            steps, model = split_steps(clone(self.model).fit(X[train], y[train]))
+            score = _score_sets(self.candidates_, model)
+            parts.append((score, apply_steps(steps, X), held))
+        self._adopt(clone(self.model).fit(X, y))
+        return parts
+
+    def _adopt(self, model: Any) -> None:
+        self.steps_, self.model_ = split_steps(model)
+        if not isinstance(self.model_, JointBayesian):
+            raise InputError(
+                "a Verifier needs a JointBayesian, or a pipeline that ends in one; got "
+                f"{type(self.model_).__name__}"
+            )
+        if getattr(self.model_, "steps_", None) is not None:
+            raise InputError(
+                "the source of the model has steps of its own: put them before the model, "
+                "make_pipeline(*source[:-1], TransferJointBayesian(source[-1]))"
+            )
+        check_is_fitted(self.model_, "projection_")
+        self.features_ = self.model_.features_
+
+    def _calibrate(self, trials: Trials, rng: np.random.RandomState) -> np.ndarray:
+        """Weigh the candidates at equal shares, then scale their sum for few genuine trials."""
+        thin = trials.thin(_MAX_IMPOSTORS, rng)
+        weights, offset = fit_logistic(
+            thin.scores, thin.same, balance_classes(thin.same), ridge=self.ridge
+        )
+        fused = trials.fuse(np.append(weights, offset))
+        # Where few probes are genuine, the highest impostors decide: all of them are kept.
+        rows, shares = trials.thin_low(fused, _MAX_IMPOSTORS, self.prior, rng)
+        (scale,), shift = fit_logistic(
+            fused[rows, None], trials.same[rows], shares, ridge=self.ridge * self.prior
+        )
+        shift += scale * offset - float(logit(self.prior))
+        return np.append(scale * weights, shift)
+
+    # Scores.
+
+    def score_pairs(self, X1: Any, X2: Any) -> np.ndarray:
+        """Calibrated log ratios (n,) of the pairs ``X1[i], X2[i]``, one picture on either side."""
+        X1, X2 = self._check(X1), self._check(X2)
+        if X1.shape != X2.shape:
+            raise InputError(f"X1 and X2 must be pairs; got {X1.shape} and {X2.shape}")
+        X1, X2 = apply_steps(self.steps_, X1), apply_steps(self.steps_, X2)
+        *weights, offset = self._cell(1, 1)
+        scores = np.full(len(X1), offset, dtype=np.result_type(X1, X2))
+        for name, weight in zip(self.candidates_, weights, strict=True):
+            if weight == 0:
+                continue
+            if name == "cosine":
+                scores += weight * np.einsum("ij,ij->i", _unit(X1), _unit(X2))
+            elif name == "distance":
+                scores -= weight * np.linalg.norm(X1 - X2, axis=1)
+            else:
+                scores += weight * _model_of(name, self.model_).score_pairs(X1, X2)
+        return scores
+
+    def score_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
+        """Calibrated log ratios (n, m) of every x with every y, or of every two of X."""
+        left = apply_steps(self.steps_, self._check(X))
+        right = left if Y is None else apply_steps(self.steps_, self._check(Y))
+        ones = [np.ones(len(side), dtype=np.int64) for side in (left, right)]
+        return self.score_sums(ones[0], left, ones[1], right)
+
+    def score_sets(self, probes: Sequence[Any], galleries: Sequence[Any]) -> np.ndarray:
+        """Calibrated log ratios (n_probes, n_galleries) of lists of (m_i, d) pictures."""
+        check_is_fitted(self, "thresholds_")
+        return self.score_sums(
+            *self._sum_sets("probes", probes), *self._sum_sets("galleries", galleries)
+        )
+
+    def score_sums(self, k: Any, probe_sums: Any, m: Any, gallery_sums: Any) -> np.ndarray:
+        """Calibrated log ratios (n, g) from numbers of pictures k (n,), m (g,) and their sums.
+
+        Parameters
+        ----------
+        k, m : (n,), (g,) int
+            Pictures of each probe and of each person.
+        probe_sums, gallery_sums : (n, d), (g, d)
+            Sums of their vectors (after the earlier steps of a pipeline).
+        """
+        left, s1 = self._cap(k, probe_sums, self.probe_sizes_)
+        right, s2 = self._cap(m, gallery_sums, self.sizes_)
+        sides = [
+            {name: _describe(name, self.model_, sizes, sums) for name in self.candidates_}
+            for sizes, sums in ((left, s1), (right, s2))
+        ]
+        scores = np.empty((len(left), len(right)), dtype=np.result_type(s1, s2))
+        for a in np.unique(left):
+            rows = np.flatnonzero(left == a)
+            for b in np.unique(right):
+                columns = np.flatnonzero(right == b)
+                *weights, offset = self._cell(int(a), int(b))
+                block = np.full((len(rows), len(columns)), offset, dtype=scores.dtype)
+                for name, weight in zip(self.candidates_, weights, strict=True):
+                    if weight:
+                        one, two = sides[0][name][rows], sides[1][name][columns]
+                        block += weight * _compare(name, self.model_, int(a), one, int(b), two)
+                scores[np.ix_(rows, columns)] = block
+        return scores
+
+    def index_people(self, m: Any, gallery_sums: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The gallery's side of a search with single pictures of unit length.
+
+        Parameters
+        ----------
+        m : (g,) int
+            Pictures of each person.
+        gallery_sums : (g, d)
+            Sums of their vectors.
+
+        Returns
+        -------
+        vectors (g, d), constants (g,), sizes (g,)
+            The calibrated ratio of probe x with person i is ``x @ vectors[i] + constants[i] +
+            query_terms(x, sizes[i])``, exactly.
+        """
+        sizes, sums = self._cap(m, gallery_sums, self.sizes_)
+        described = {name: _describe(name, self.model_, sizes, sums) for name in self.candidates_}
+        vectors = np.zeros_like(sums)
+        constants = np.empty(len(sizes), dtype=sums.dtype)
+        for b in np.unique(sizes):
+            rows = np.flatnonzero(sizes == b)
+            *weights, offset = self._cell(1, int(b))
+            constants[rows] = offset
+            for name, weight in zip(self.candidates_, weights, strict=True):
+                mine = described[name][rows]
+                if weight == 0:
+                    continue
+                if name == "cosine":
+                    vectors[rows] += weight * mine
+                    continue
+                if name == "distance":
+                    raise InputError("a distance cannot be searched as an inner product")
+                model = _model_of(name, self.model_)
+                psi = model._psi(mine.dtype)
+                projection = model.projection_[:, : model.rank_].astype(mine.dtype)
+                bilinear = (mine * (weight * psi / (1 + float(1 + b) * psi))) @ projection.T
+                vectors[rows] += bilinear
+                constants[rows] += weight * own_evidence(int(b), mine, int(1 + b), psi)
+                constants[rows] -= weight * 0.5 * float(np.log1p(float(1 + b) * psi).sum())
+                constants[rows] -= bilinear @ model.mean_.astype(mine.dtype)
+        return vectors, constants, sizes
+
+    def query_terms(self, X: Any, sizes: Any) -> np.ndarray:
+        """What single probes X (n, d) add to their ratio with people of the sizes (q,): (n, q)."""
+        X = self._check(X)
+        ones = np.ones(len(X), dtype=np.int64)
+        terms = np.zeros((len(X), len(np.asarray(sizes))), dtype=X.dtype)
+        for index, name in enumerate(self.candidates_):
+            if name not in ("ratio", "source"):
+                continue
+            z = _describe(name, self.model_, ones, X)
+            psi = _model_of(name, self.model_)._psi(z.dtype)
+            for column, m in enumerate(np.asarray(sizes)):
+                weight = self._cell(1, int(m))[index]
+                terms[:, column] += weight * own_evidence(1, z, int(1 + m), psi)
+        return terms
+
+    # Decisions.
+
+    def probability(self, log_ratios: Any, prior: float = 0.5) -> np.ndarray:
+        """Probability that both sides show one person, from log ratios and a stated prior."""
+        if not 0 < prior < 1:
+            raise InputError(f"prior must be between 0 and 1; got {prior}")
+        probability: np.ndarray = expit(np.asarray(log_ratios) + logit(prior))
+        return probability
+
+    def decide(self, X1: Any, X2: Any, far: float | None = None) -> np.ndarray:
+        """Whether each pair ``X1[i], X2[i]`` is accepted (n,) at a false accept rate.
+
+        Parameters
+        ----------
+        X1, X2 : (n, d)
+            Vectors.
+        far : float or None
+            The rate; None takes the parameter `far`.
+
+        Raises
+        ------
+        NotEnoughDataError
+            The trials do not support the rate.
+        """
+        scores = self.score_pairs(X1, X2)
+        return scores >= self.threshold(self.far if far is None else far, size=1)
+
+    def threshold(
+        self,
+        far: float | None = None,
+        *,
+        fpir: float | None = None,
+        n_people: int | None = None,
+        size: int | None = None,
+        probe_size: int = 1,
+        extrapolate: bool = False,
+    ) -> float:
+        """Log ratio above which a person is named, for a false accept or identification rate.
+
+        Parameters
+        ----------
+        far : float
+            Maximum share of impostors accepted as one given person.
+        fpir : float
+            Maximum share of unknown probes that are named as anybody in a gallery of ``n_people``.
+        n_people : int
+            People in the gallery, with ``fpir``.
+        size : int or None
+            Pictures of the person; None takes the highest threshold of all sizes, which holds
+            for every size.
+        probe_size : int
+            Pictures of the probe.
+        extrapolate : bool
+            Whether a rate below ``thresholds_.lowest_far`` is taken from the exponential tail
+            instead of being refused.
+
+        Raises
+        ------
+        NotEnoughDataError
+            The rate is below what the trials support.
+        """
+        check_is_fitted(self, "thresholds_")
+        if (far is None) == (fpir is None):
+            raise InputError(f"give either far, or fpir with n_people; got far={far}, fpir={fpir}")
+        rate = rate_per_person(fpir, n_people) if far is None else float(far)
+        return self.thresholds_.threshold(
+            rate, size=size, probe_size=probe_size, extrapolate=extrapolate
+        )
+
+    def explain(self) -> list[dict[str, Any]]:
+        """What was weighed: one row per pair of sizes, with weights, offset, Cllr and trials."""
+        check_is_fitted(self, "coefficients_")
+        rows = []
+        for i, k in enumerate(self.probe_sizes_.tolist()):
+            for j, m in enumerate(self.sizes_.tolist()):
+                *weights, offset = self.coefficients_[i, j].tolist()
+                rows.append(
+                    {"pictures of the probe": k, "pictures of the person": m}
+                    | dict(zip(self.candidates_, weights, strict=True))
+                    | {"offset": offset, "Cllr": float(self.cllr_[i, j])}
+                    | {"impostor trials": int(self.n_impostor_[i, j])}
+                )
+        return rows
+
+    # Files.
+
+    def slim(self) -> Verifier:
+        """A copy for sharing: the model in single precision, without statistics of people."""
+        check_is_fitted(self, "thresholds_")
+        model = self.model_.slim()
+        copy = type(self)(**{**self.get_params(deep=False), "model": model})
+        if self.steps_ is not None:
+            copy.model = Pipeline([*self.steps_.steps, ("model", model)])
+        for name in (*_FITTED, "steps_", "features_", "n_features_in_"):
+            setattr(copy, name, getattr(self, name))
+        copy.model_ = model
+        return copy
+
+    def to_arrays(self) -> dict[str, Any]:
+        """Plain values that :meth:`from_arrays` takes back, for saving; the model is there once."""
+        settings = self.get_params(deep=False)
+        model = settings.pop("model")
+        if not hasattr(self, "thresholds_"):
+            return {"settings": settings, "model": model, "fitted": None}
+        model = self.model_
+        if self.steps_ is not None:
+            model = Pipeline([*self.steps_.steps, ("model", model)])
+        fitted = {name: getattr(self, name) for name in _FITTED}
+        return {"settings": settings, "model": model, "fitted": fitted}
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, Any]) -> Verifier:
+        """Build the verifier from :meth:`to_arrays`, after checking that its parts fit."""
+        settings, fitted = arrays["settings"], arrays["fitted"]
+        if set(settings) != set(cls._get_param_names()) - {"model"}:
+            raise ModelDamagedError("a Verifier lacks a setting or has one too many")
+        verifier = cls(arrays["model"], **settings)
+        verifier._validate_params()
+        if fitted is None:
+            return verifier
+        if set(fitted) != set(_FITTED):
+            raise ModelDamagedError("a Verifier lacks a part or has one too many")
+        for name in _FITTED:
+            setattr(verifier, name, fitted[name])
+        verifier._adopt(arrays["model"])
+        verifier.n_features_in_ = int(verifier.model.n_features_in_)
+        table = verifier.thresholds_
+        shape = len(verifier.probe_sizes_), len(verifier.sizes_)
+        if (
+            not isinstance(table, ThresholdTable)
+            or table.values.shape[:2] != shape
+            or np.shape(verifier.coefficients_) != (*shape, len(verifier.candidates_) + 1)
+            or np.asarray(verifier.coefficients_).dtype.kind != "f"
+            or any(np.shape(fitted[name]) != shape for name in ("cllr_", "n_genuine_"))
+            or any(name not in verifier._offered() for name in verifier.candidates_)
+        ):
+            raise ModelDamagedError("the parts of a Verifier do not fit each other")
+        return verifier
+
+    # What the methods above share.
+
+    def _cell(self, k: int, m: int) -> list[float]:
+        places = place(self.probe_sizes_, k), place(self.sizes_, m)
+        return [float(value) for value in interpolate(self.coefficients_, *places)]
+
+    def _cap(self, sizes: Any, sums: Any, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Sizes and sums in which more pictures than are calibrated count as that many."""
+        check_is_fitted(self, "thresholds_")
+        sums = check_array(sums, dtype=[np.float64, np.float32])
+        if sums.shape[1] != self.model_.n_features_in_:
+            raise InputError(
+                f"the model has {self.model_.n_features_in_} features; got {sums.shape[1]}"
+            )
+        sizes = np.asarray(sizes)
+        if sizes.shape != (len(sums),) or np.any(sizes < 1):
+            raise InputError(
+                f"every set needs its number of pictures, at least 1; got {sizes.shape} numbers "
+                f"for {len(sums)} sets"
+            )
+        capped = np.minimum(sizes, known[-1])
+        if np.any(capped < sizes):
+            sums = sums * (capped / sizes).astype(sums.dtype)[:, None]
+        return capped, sums
+
+    def _sum_sets(self, name: str, sets: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+        arrays = [np.atleast_2d(np.asarray(pictures)) for pictures in sets]
+        if not arrays or any(pictures.size == 0 for pictures in arrays):
+            raise InputError(f"{name} must be sets of at least one picture each")
+        sizes = np.asarray([len(pictures) for pictures in arrays])
+        vectors = apply_steps(self.steps_, self._check(np.concatenate(arrays)))
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+        return sizes, np.add.reduceat(vectors, starts, axis=0)
+
+    def _check(self, X: Any) -> np.ndarray:
+        check_is_fitted(self, "thresholds_")
+        checked: np.ndarray = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return checked
+
+    def _is_shared(self) -> bool:
+        return not self.cross_fit
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+    def __sklearn_clone__(self) -> Verifier:
+        params = self.get_params(deep=False)
+        # A fitted model is what this estimator is given: a clone keeps it, unless it is only the
+        # pattern of those that will be fitted.
+        model = params.pop("model")
+        if self.cross_fit:
+            model = clone(model)
+        return type(self)(model, **{k: clone(v, safe=False) for k, v in params.items()})
+
+
+def _check_sizes(name: str, sizes: Sequence[int]) -> list[int]:
+    found = sorted({int(size) for size in sizes})
+    if not found or found[0] < 1:
+        raise InputError(f"{name} must be whole numbers from 1; got {tuple(sizes)}")
+    return found
