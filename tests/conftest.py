@@ -1,61 +1,9 @@
-"""Fixtures for all tests; settings that must stand before NumPy is imported."""
+"""Fixtures for all tests."""
 
 import os
-import random
 from pathlib import Path
 
-if "PYTEST_XDIST_WORKER" in os.environ:
-    # Workers share the cores: one thread each, or they get in each other's way.
-    for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
-        os.environ.setdefault(_name, "1")
-os.environ.setdefault("MPLBACKEND", "Agg")
-# What the command line shows does not depend on the terminal that the tests run in. Consoles read
-# the width when they are made, and subprocesses inherit it. Programs' output is read with --json.
-os.environ["COLUMNS"] = "200"
-os.environ["NO_COLOR"] = "1"
-for _name in (
-    "LINES",
-    "FORCE_COLOR",
-    "PY_COLORS",
-    "CLICOLOR_FORCE",
-    "GITHUB_ACTIONS",
-    "TTY_COMPATIBLE",
-):
-    os.environ.pop(_name, None)
-
-import pytest  # noqa: E402
-
-from tests.extras import missing_extra  # noqa: E402
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "needs(*extras): skipped where an extra is not installed")
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    for mark in item.iter_markers("needs"):
-        if reason := missing_extra(*mark.args):
-            pytest.skip(reason)
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in a random order")
-
-
-def pytest_report_header(config: pytest.Config) -> str | None:
-    seed = config.getoption("--shuffle")
-    return None if seed is None else f"random order: --shuffle {seed}"
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Shuffle the files, and the tests inside each: fixtures of a file are still made once."""
-    seed = config.getoption("--shuffle")
-    if seed is not None:
-        order = random.Random(seed)
-        places = {str(item.path): order.random() for item in items}
-        keys = {item: (places[str(item.path)], order.random()) for item in items}
-        items.sort(key=keys.__getitem__)
-
+import pytest
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -509,9 +509,9 @@ class Gallery:
             content = name.encode("utf-8")
             # Part of somebody else's name or source, it stays.
             shared = self._store.query(
-                "SELECT 1 FROM person WHERE instr(name, ?1) UNION ALL "
-                "SELECT 1 FROM template WHERE instr(source, ?1) LIMIT 1",
-                (content,),
+                "SELECT 1 FROM person WHERE instr(name, ?) UNION ALL "
+                "SELECT 1 FROM template WHERE instr(source, ?) LIMIT 1",
+                (content, content),
             )
             if not shared:
                 secrets = [*secrets, content]

@@ -77,8 +77,8 @@ def insert_templates(store: Store, new: NewTemplates) -> int:
         if inserted:
             changed = sorted(set(owners))
             store.connection.executemany(
-                "UPDATE person SET revision = ?1 WHERE id = ?2 AND revision < ?1",
-                ((revision, number) for number in changed),
+                "UPDATE person SET revision = ? WHERE id = ? AND revision < ?",
+                ((revision, number, revision) for number in changed),
             )
             one = changed[0] if len(changed) == 1 else None
             store.record("enrol", revision, one, len(changed), inserted)
