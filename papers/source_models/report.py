@@ -16,6 +16,7 @@ from mien.files import describe
 from mien.recognition import FaceModel, fit_source, load_source
 from mien.recognition._adapt import adapt_to
 from mien.reports import Report
+from papers.completion.cards import describe_completion_cards
 from papers.source_models.data import N_FOLDS, SHIFTS, embed_shift
 from papers.source_models.run import (
     PROMISED,
@@ -109,7 +110,9 @@ def describe_cards(folder: str | os.PathLike[str]) -> str:
     lines = [
         "# Model cards",
         "",
-        "Two verifiers come with mien, one for each engine. This page is written by "
+        "Four files of learned numbers come with mien: a verifier for each engine, a model that "
+        "completes faces, and a map of",
+        "what is covered of a face. This page is written by "
         "`python -m papers source-models --train FOLDER --cards FILE`; a test",
         "compares it with the files.",
     ]
@@ -128,6 +131,7 @@ def describe_cards(folder: str | os.PathLike[str]) -> str:
             lines += _markdown_table(rows)
         lines += ["", "Known limits:", ""]
         lines += [f"- {limit}" for limit in card["limits"]]
+    lines += describe_completion_cards(Path(mien.__file__).parent)
     return "\n".join(lines) + "\n"
 
 

@@ -206,3 +206,21 @@ def test_constant_and_duplicate_vectors_do_no_harm() -> None:
     for name in ("pca", "ridge", "low-rank", "dictionary", "feature-ridge"):
         model = make_completer(name).set_params(cover=COVER).fit(same)
         assert np.isfinite(model.complete(same, cover=COVER)).all()
+
+
+@pytest.mark.parametrize("n", [40, 400])
+def test_feature_ridge_is_ridge_on_features_whichever_system_is_smaller(n: int) -> None:
+    X = _vectors(n)
+    model = FeatureRidgeCompleter(10, sigma=2.0, alpha=1e-3, cover=COVER, random_state=0).fit(X)
+    assert (n < model.map_.transform(X[:, ~COVER]).shape[1]) == (n == 40)
+    train = X[~split_held_out(n)]
+    F = model.map_.transform(train[:, ~COVER])
+    centred = F - F.mean(axis=0)
+    gram = centred.T @ centred / len(F) + 1e-3 * np.eye(F.shape[1])
+    weights = np.linalg.solve(gram, centred.T @ (train - train.mean(axis=0)) / len(F))
+    expected = (F - F.mean(axis=0)) @ weights + train.mean(axis=0)
+    assert_near(model.estimate(train[:, ~COVER]).values, expected, digits=5)
+    chosen = FeatureRidgeCompleter(10, sigma=None, cover=COVER, random_state=0).fit(X)
+    assert chosen.sigma_ in (1.0, 2.0, 4.0)
+    held = split_held_out(n)
+    assert chosen.score(X[held]) >= model.score(X[held]) - 1e-9

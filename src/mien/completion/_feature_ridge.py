@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Callable
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -21,7 +22,7 @@ from mien.kernelmaps import Fastfood
 __all__ = ["FeatureRidgeCompleter", "fit_map"]
 
 # Penalties that are tried, where a feature vector has length one.
-_ALPHAS = (3e-6, 1e-5, 3e-5, 1e-4, 3e-4)
+_ALPHAS = (3e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3)
 # Widths that are tried, in median distances.
 _SIGMAS = (1.0, 2.0, 4.0)
 
@@ -52,8 +53,8 @@ class FeatureRidgeCompleter(Completer):
         Width of the kernel in median distances of the visible parts. Large values approach linear
         regression. None tries 1, 2 and 4 on the vectors held out, at three times the cost.
     alpha : float or None
-        Penalty, for feature vectors of length one; None chooses it among five from 3e-6 to 3e-4
-        on the vectors held out.
+        Penalty, for feature vectors of length one; None chooses it among seven from 3e-6 to
+        3e-3 on the vectors held out.
     cover : (n_features,) of bool or None
         True for the features that will be covered; None takes the second half. No other cover
         can be completed.
@@ -83,8 +84,9 @@ class FeatureRidgeCompleter(Completer):
 
     Notes
     -----
-    The products of random features are summed over batches, so that memory does not grow with
-    the number of vectors.
+    With more vectors than random features, the products of features are summed over batches, so
+    that memory does not grow with the number of vectors; with fewer, the system has the size of
+    the vectors.
 
     References
     ----------
@@ -129,48 +131,98 @@ class FeatureRidgeCompleter(Completer):
 
     def _learn(self, stream: Stream, held_out: np.ndarray) -> None:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        visible = ~self.cover_
         best = np.inf
         for sigma in _SIGMAS if self.sigma is None else (float(self.sigma),):
-            for candidate in self._solve(stream, sigma, seed):
-                alpha, fitted, weights, intercept = candidate
-                features = fitted.transform(np.ascontiguousarray(held_out[:, ~self.cover_]))
-                error = squared_error(held_out, features @ weights + intercept, self.cover_)
-                if not error >= best:
-                    best = error
-                    self.sigma_, self.alpha_, self.map_ = sigma, alpha, fitted
-                    self.weights_, self.intercept_ = weights, intercept
+            system = _build_system(stream, visible, sigma, self.expansion, seed)
+            features = system.map.transform(np.ascontiguousarray(held_out[:, visible]))
 
-    def _solve(
-        self, stream: Stream, sigma: float, seed: int
-    ) -> list[tuple[float, Fastfood, np.ndarray, np.ndarray]]:
-        """Penalty, map, weights and intercept for each penalty that is tried."""
-        visible = ~self.cover_
-        sample = first_batch(stream)
-        seen = np.ascontiguousarray(sample[:, visible])
-        fitted = fit_map(seen, sigma, expansion=self.expansion, random_state=seed)
-        # Sums about the means of the first batch lose no digits in float32.
-        shift, face_shift = fitted.transform(seen).mean(axis=0), sample.mean(axis=0)
-        gram = np.zeros((len(shift), len(shift)), sample.dtype)
-        products = np.zeros((len(shift), sample.shape[1]), sample.dtype)
-        total, faces, n = np.zeros(len(shift)), np.zeros(sample.shape[1]), 0
-        for batch in stream():
-            features = fitted.transform(np.ascontiguousarray(batch[:, visible])) - shift
-            centred = batch - face_shift
-            gram += features.T @ features
-            products += features.T @ centred
-            total += features.sum(axis=0, dtype=np.float64)
-            faces += centred.sum(axis=0, dtype=np.float64)
-            n += len(batch)
-        total, faces = total / n, faces / n
-        covariance = gram / n - np.outer(total, total)
-        cross = products / n - np.outer(total, faces)
-        found = []
-        for alpha in _ALPHAS if self.alpha is None else (float(self.alpha),):
-            weights = solve_ridge(covariance, cross, alpha).astype(sample.dtype)
-            intercept = face_shift + faces - (shift + total) @ weights
-            found.append((alpha, fitted, weights, intercept.astype(sample.dtype)))
-        return found
+            def judge(
+                alpha: float, system: _System = system, features: np.ndarray = features
+            ) -> tuple[float, np.ndarray, np.ndarray]:
+                weights, intercept = system.solve(alpha)
+                values = features @ weights + intercept
+                return squared_error(held_out, values, self.cover_), weights, intercept
+
+            tried = _descend(judge, _ALPHAS if self.alpha is None else (float(self.alpha),))
+            alpha = min(tried, key=lambda alpha: tried[alpha][0])
+            error, weights, intercept = tried[alpha]
+            if not error >= best:
+                best = error
+                self.sigma_, self.alpha_, self.map_ = sigma, alpha, system.map
+                self.weights_, self.intercept_ = weights, intercept
 
     def _estimate(self, seen: np.ndarray, view: np.ndarray) -> Completion:
         features = self.map_.transform(np.ascontiguousarray(seen, dtype=self.weights_.dtype))
         return Completion(features @ self.weights_ + self.intercept_)
+
+
+def _descend(
+    judge: Callable[[float], tuple[float, np.ndarray, np.ndarray]], alphas: tuple[float, ...]
+) -> dict[float, tuple[float, np.ndarray, np.ndarray]]:
+    """Judge penalties from the middle on, in each direction as long as it gets better."""
+    middle = len(alphas) // 2
+    tried = {alphas[middle]: judge(alphas[middle])}
+    for step in (1, -1):
+        place = middle + step
+        while 0 <= place < len(alphas):
+            tried[alphas[place]] = judge(alphas[place])
+            if tried[alphas[place]][0] >= tried[alphas[place - step]][0]:
+                break
+            place += step
+        if len(tried) > 2:
+            break
+    return tried
+
+
+class _System(NamedTuple):
+    """Means, and either sums of products of features or the features themselves, if fewer."""
+
+    map: Fastfood
+    feature_mean: np.ndarray
+    vector_mean: np.ndarray
+    covariance: np.ndarray
+    cross: np.ndarray
+    features: np.ndarray | None
+
+    def solve(self, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+        """Weights (m, d) and intercept (d,) of the ridge regression."""
+        weights = solve_ridge(self.covariance, self.cross, alpha)
+        if self.features is not None:
+            weights = self.features.T @ weights
+        dtype = self.cross.dtype
+        intercept = self.vector_mean - self.feature_mean @ weights
+        return weights.astype(dtype), intercept.astype(dtype)
+
+
+def _build_system(
+    stream: Stream, visible: np.ndarray, sigma: float, expansion: float, seed: int
+) -> _System:
+    """The system of the ridge regression, of the size of the samples or of the features."""
+    sample = first_batch(stream)
+    seen = np.ascontiguousarray(sample[:, visible])
+    fitted = fit_map(seen, sigma, expansion=expansion, random_state=seed)
+    # Sums about the means of the first batch lose no digits in float32.
+    shift, vector_shift = fitted.transform(seen).mean(axis=0), sample.mean(axis=0)
+    m, d = len(shift), len(visible)
+    n = sum(len(batch) for batch in stream())
+    if n < m:
+        everything = np.concatenate(list(stream()))
+        features = fitted.transform(np.ascontiguousarray(everything[:, visible]))
+        feature_mean, vector_mean = features.mean(axis=0), everything.mean(axis=0)
+        features = features - feature_mean
+        gram, centred = features @ features.T / n, (everything - vector_mean) / n
+        return _System(fitted, feature_mean, vector_mean, gram, centred, features)
+    gram, products = np.zeros((m, m), sample.dtype), np.zeros((m, d), sample.dtype)
+    total, vectors = np.zeros(m), np.zeros(d)
+    for batch in stream():
+        features = fitted.transform(np.ascontiguousarray(batch[:, visible])) - shift
+        centred = batch - vector_shift
+        gram += features.T @ features
+        products += features.T @ centred
+        total += features.sum(axis=0, dtype=np.float64)
+        vectors += centred.sum(axis=0, dtype=np.float64)
+    total, vectors = total / n, vectors / n
+    covariance = gram / n - np.outer(total, total)
+    cross = (products / n - np.outer(total, vectors)).astype(sample.dtype)
+    return _System(fitted, shift + total, vector_shift + vectors, covariance, cross, None)
