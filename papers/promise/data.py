@@ -1,0 +1,248 @@
+"""Everything in the shared data that has people, as vectors: each domain is a camera and a crowd."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from mien.datasets import (
+    data_home,
+    load_lfw,
+    load_lfw_embeddings,
+    load_lfw_protocol,
+    load_orl,
+    load_yale,
+    make_faces,
+)
+from mien.faces import FaceEngine, load_engine, read_image, resize_images
+
+__all__ = ["DOMAINS", "Domain", "embed_domain", "list_domains", "load_domain", "split_lfw"]
+
+Home = str | os.PathLike[str] | None
+Picture = tuple[np.ndarray, str]
+
+#: People of LFW whose pictures go through an engine, and pictures of each.
+N_PEOPLE, MOST_PICTURES = {"sface": 320, "dlib": 160}, 5
+#: Rendered people and pictures of each.
+N_RENDERED, PER_RENDERED = 60, 5
+_MARGIN = 32
+_CHUNK = 100
+
+
+@dataclass(frozen=True)
+class Domain:
+    """Vectors X (n, d) of unit length of people (n,), as one camera sees them.
+
+    ``of_lfw`` says that the people are LFW's, of whom a source model must not have been learned.
+    ``family`` groups domains that share people or a camera: they are left out together.
+    """
+
+    name: str
+    engine: str
+    X: np.ndarray
+    people: np.ndarray
+    of_lfw: bool
+    family: str
+
+    @property
+    def label(self) -> str:
+        """Engine and name."""
+        return f"{self.engine} {self.name}"
+
+
+def split_lfw(people: np.ndarray) -> np.ndarray:
+    """Whether each picture (n,) is of the half of LFW's people from whom sources are learned.
+
+    The other half is for domains. The halves are drawn by name, the same for every engine.
+    """
+    names = np.unique(people)
+    learned = np.zeros(len(names), dtype=bool)
+    learned[np.random.default_rng(14).permutation(len(names))[: len(names) // 2]] = True
+    chosen: np.ndarray = learned[np.searchsorted(names, people)]
+    return chosen
+
+
+# Pictures of the domains that go through an engine.
+
+
+def _surround(image: np.ndarray) -> np.ndarray:
+    """A face that fills its picture is easily missed: repeat the border."""
+    margins = ((_MARGIN, _MARGIN), (_MARGIN, _MARGIN), (0, 0))[: image.ndim]
+    return np.pad(image, margins, mode="edge")
+
+
+def _rgb(image: np.ndarray) -> np.ndarray:
+    return np.repeat(image[..., None], 3, axis=2) if image.ndim == 2 else image
+
+
+def _shrink(image: np.ndarray, factor: float) -> np.ndarray:
+    size = tuple(max(1, round(side * factor)) for side in image.shape[:2])
+    small: np.ndarray = resize_images(image[None], size)[0]
+    return small
+
+
+def _lfw(home: Home, engine: str, change: Callable[[np.ndarray], np.ndarray]) -> Iterator[Picture]:
+    """Pictures of people with two or more from the half that no source was learned from."""
+    everybody = load_lfw_protocol(home).people
+    names, counts = np.unique(everybody[~split_lfw(everybody)], return_counts=True)
+    rng = np.random.default_rng(0)
+    many = rng.permutation(names[counts >= 2])[: N_PEOPLE[engine]]
+    # Strangers with a single picture as well: a quarter as many.
+    few = rng.permutation(names[counts == 1])[: N_PEOPLE[engine] // 4]
+    faces = load_lfw(home, people=np.sort(np.concatenate([many, few])))
+    for name in np.unique(faces.people):
+        for image in faces.images[faces.people == name][:MOST_PICTURES]:
+            yield change(image), str(name)
+
+
+def _darken(image: np.ndarray) -> np.ndarray:
+    """A dark, noisy, soft picture, as of a cheap camera indoors."""
+    soft = _shrink(_shrink(image, 0.5), 2.0)[: image.shape[0], : image.shape[1]]
+    noise = np.random.default_rng(int(image.astype(np.int64).sum())).normal(0, 6, soft.shape)
+    values: np.ndarray = 255 * (soft / 255.0) ** 1.8 * 0.7 + noise
+    return np.clip(values, 0, 255).astype(np.uint8)
+
+
+def _small(image: np.ndarray) -> np.ndarray:
+    """The face of LFW's crop is some 90 of 128 pixels: 24 remain."""
+    return _surround(_shrink(image, 24 / 90))
+
+
+def _orl(home: Home, factor: float) -> Iterator[Picture]:
+    faces = load_orl(home)
+    for image, person in zip(faces.images, faces.people, strict=True):
+        small = image if factor == 1 else _shrink(image, factor)
+        yield _surround(small), f"orl {person}"
+
+
+def _yale(home: Home) -> Iterator[Picture]:
+    faces = load_yale(home, duplicates=False)
+    for image, person in zip(faces.images, faces.people, strict=True):
+        yield _surround(image), f"yale {person}"
+
+
+_FIGURES = {
+    "obama": "obama", "t_obama": "obama", "test_obama1": "obama", "biden": "biden",
+    "train_biden": "biden", "alex": "alex", "train_alex": "alex", "test_alex": "alex",
+    "lin-manuel": "lin-manuel", "train_rose": "rose", "test_johnsnow": "kit",
+}  # fmt: skip
+
+
+def _photos(home: Home) -> Iterator[Picture]:
+    """Five people, public figures; everybody else on a group picture is a stranger."""
+    folder = data_home(home) / "photos"
+    for person in sorted((folder / "five_people").iterdir()):
+        for path in sorted(person.glob("*.jpg")):
+            yield read_image(path, colour=True), person.name
+    for path in sorted((folder / "public_figures").iterdir()):
+        owner = [name for start, name in _FIGURES.items() if path.name.startswith(start)]
+        if "obama_and_biden" not in path.name and owner:
+            yield read_image(path, colour=True), owner[-1]
+    for path in (folder / "astronaut.png", folder / "grace_hopper_517x606.jpg"):
+        yield read_image(path, colour=True), path.stem
+    for path in sorted((folder / "group_photos").glob("*.jpg")):
+        # A collage that shows the same few men many times says nothing about strangers.
+        if path.stem != "bald_guys":
+            yield read_image(path, colour=True), f"everybody of {path.stem}"
+
+
+def _rendered(camera: str) -> Iterator[Picture]:
+    faces = make_faces(
+        N_RENDERED, PER_RENDERED, 192, colour=True, camera=camera, random_state=14, n_jobs=1
+    )
+    for image, person in zip(faces.images, faces.people, strict=True):
+        yield np.round(255 * image).astype(np.uint8), f"rendered {person}"
+
+
+#: Name -> (pictures of it for an engine, whether they are LFW's people, what shares its people).
+DOMAINS: dict[str, tuple[Callable[[Home, str], Iterator[Picture]], bool, str]] = {
+    "photos": (lambda home, _: _photos(home), False, "photos"),
+    "orl": (lambda home, _: _orl(home, 1), False, "orl"),
+    "yale": (lambda home, _: _yale(home), False, "yale"),
+    "rendered, first camera": (lambda _, __: _rendered("first"), False, "rendered"),
+    "rendered, second camera": (lambda _, __: _rendered("second"), False, "rendered"),
+    "orl, small": (lambda home, _: _orl(home, 0.45), False, "orl"),
+    "lfw grey": (lambda home, engine: _lfw(home, engine, _surround), True, "lfw"),
+    "lfw 24 pixels": (lambda home, engine: _lfw(home, engine, _small), True, "lfw"),
+    "lfw dark": (lambda home, engine: _lfw(home, engine, _darken), True, "lfw"),
+}
+_STORED = {"sface": ("clean", "covered", "lowres"), "dlib": ("clean",)}
+#: dlib's detector does not see faces below 40 pixels.
+_UNSEEN = {"dlib": ("lfw 24 pixels", "orl, small", "lfw dark")}
+
+
+def list_domains(engine: str) -> list[str]:
+    """Names of the domains of an engine; those of LFW's stored vectors first."""
+    stored = [f"lfw {kind}" for kind in _STORED[engine]]
+    return stored + [name for name in DOMAINS if name not in _UNSEEN.get(engine, ())]
+
+
+def _see(engine: FaceEngine, image: np.ndarray, owner: str) -> list[tuple[np.ndarray, str]]:
+    """The largest face, or all of a group picture, each a person of its own."""
+    colour = np.ascontiguousarray(_rgb(image))
+    faces = engine.detect(colour)
+    if owner.startswith("everybody"):
+        return [(engine.embed(colour, face), f"{owner} {k}") for k, face in enumerate(faces)]
+    return [(engine.embed(colour, face), owner) for face in faces[:1]]
+
+
+def embed_domain(name: str, engine: str, cache: str | os.PathLike[str], home: Home = None) -> Path:
+    """Send the pictures of a domain through an engine, once; an interrupted run goes on.
+
+    The folder and its files are readable by their owner only: vectors are personal data.
+    """
+    folder = Path(cache)
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    done = folder / f"{engine} {name}.npz"
+    if done.is_file():
+        return done
+    part = folder / f"{engine} {name}.part.npz"
+    vectors: list[np.ndarray] = []
+    people: list[str] = []
+    start = 0
+    if part.is_file():
+        with np.load(part, allow_pickle=False) as stored:
+            vectors, people = list(stored["vectors"]), stored["people"].tolist()
+            start = int(stored["pictures"])
+    eyes = load_engine(engine)
+    for number, (image, owner) in enumerate(DOMAINS[name][0](home, engine), 1):
+        if number <= start:
+            continue
+        for vector, person in _see(eyes, image, owner):
+            vectors.append(vector)
+            people.append(person)
+        if number % _CHUNK == 0:
+            _write(part, vectors, people, number)
+    _write(done, vectors, people, number)
+    part.unlink(missing_ok=True)
+    return done
+
+
+def _write(path: Path, vectors: list[np.ndarray], people: list[str], pictures: int) -> None:
+    temporary = path.with_suffix(".tmp")
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+        np.savez(file, vectors=np.asarray(vectors), people=np.asarray(people), pictures=pictures)
+    temporary.replace(path)
+
+
+def load_domain(
+    name: str, engine: str, cache: str | os.PathLike[str], home: Home = None
+) -> Domain:
+    """A domain as vectors of unit length; of LFW, only people whom no source was learned from."""
+    kind = name.removeprefix("lfw ")
+    if kind in _STORED[engine]:
+        found = load_lfw_embeddings(home, engine if kind == "clean" else f"{engine}-{kind}")
+        X, people = found.vectors.astype(np.float64), found.people
+        kept = found.detected & (np.linalg.norm(X, axis=1) > 0) & ~split_lfw(people)
+        X, people = X[kept], people[kept]
+        of_lfw, family = True, "lfw"
+    else:
+        _, of_lfw, family = DOMAINS[name]
+        with np.load(embed_domain(name, engine, cache, home), allow_pickle=False) as stored:
+            X, people = stored["vectors"].astype(np.float64), stored["people"]
+    X = X / np.linalg.norm(X, axis=1, keepdims=True)
+    return Domain(name, engine, X, people, of_lfw, family)
