@@ -1,4 +1,4 @@
-"""Everything in the shared data that has people, as vectors: each domain is a camera and a crowd."""
+"""Everything in the shared data that has people, as vectors: domains of a camera and a crowd."""
 
 from __future__ import annotations
 
@@ -229,9 +229,7 @@ def _write(path: Path, vectors: list[np.ndarray], people: list[str], pictures: i
     temporary.replace(path)
 
 
-def load_domain(
-    name: str, engine: str, cache: str | os.PathLike[str], home: Home = None
-) -> Domain:
+def load_domain(name: str, engine: str, cache: str | os.PathLike[str], home: Home = None) -> Domain:
     """A domain as vectors of unit length; of LFW, only people whom no source was learned from."""
     kind = name.removeprefix("lfw ")
     if kind in _STORED[engine]:

@@ -1,0 +1,390 @@
+"""Where impostors lie in one's own pictures: the shipped calibration is the prior, people move it.
+
+A score is measured as a *deviate*: the normal deviate z of the rate at which impostors of the
+shipped calibration reach it with that number of pictures, so that one in six lies above 1, one in
+a thousand above 3.09. Impostors of another camera or crowd have deviates that are shifted and
+stretched about 1, with a tail that is a little longer or shorter. A few people of one's own say by
+how much; the prior says how much it was for other cameras and crowds; and the rate at which a
+decision errs is the mean over what both leave open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import ndtr, ndtri
+
+from mien.errors import InputError
+
+__all__ = [
+    "ImpostorBelief",
+    "ImpostorCurve",
+    "ImpostorEvidence",
+    "ImpostorPrior",
+    "mean_variance",
+    "measure_impostors",
+    "measure_unnamed",
+    "update_belief",
+]
+
+#: Levels (from above) at which the quantiles of one's own impostors are compared with the shape:
+#: the upper part, which decides, and not the highest, where a wrong label or a person with two
+#: names would be.
+_LEVELS = np.array([0.3, 0.16, 0.07, 0.025])
+#: Where the tail begins.
+_TAIL = 0.025
+#: Where excesses over the beginning of the tail are clipped.
+_CLIP = 1e-4
+#: Lowest rate of the shipped calibration that is taken as a node.
+_LOWEST = 1e-4
+#: Share of the variance of an impostor score that belongs to one of the two people.
+_PERSON_SHARE = 0.02
+
+
+@dataclass(frozen=True)
+class ImpostorCurve:
+    """Scores as deviates of the shipped impostors, for one number of pictures on either side.
+
+    Attributes
+    ----------
+    deviates : (l,)
+        Normal deviates of rates, rising.
+    scores : (l,)
+        Score that impostors exceed at that rate, rising.
+
+    Notes
+    -----
+    Between the nodes, and beyond them, scores are straight in the deviate: beyond the last one
+    with the slope of the last decade of rates. That is a normal tail and not an exponential one.
+    Rates below one in ten thousand are not used: there lie the wrong labels of LFW, one person
+    under two names, and what they say is not the tail of two people.
+    """
+
+    deviates: np.ndarray
+    scores: np.ndarray
+
+    @classmethod
+    def from_thresholds(cls, rates: np.ndarray, thresholds: np.ndarray) -> ImpostorCurve:
+        """Curve of thresholds (l,) at false accept rates (l,); NaN where there is none."""
+        kept = np.isfinite(thresholds) & (rates >= _LOWEST) & (rates < 1)
+        order = np.argsort(-rates[kept], kind="stable")
+        deviates = -ndtri(rates[kept][order])
+        scores = np.maximum.accumulate(np.asarray(thresholds, dtype=np.float64)[kept][order])
+        if len(deviates) < 3 or not scores[-1] > scores[0]:
+            raise InputError("a curve needs thresholds at three rates or more, and they must rise")
+        # Equal thresholds would have no inverse.
+        step = 1e-9 * (scores[-1] - scores[0])
+        return cls(deviates, scores + step * np.arange(len(scores)))
+
+    def to_deviates(self, scores: float | np.ndarray) -> np.ndarray:
+        """Deviates of scores (any shape)."""
+        return _follow(self.scores, self.deviates, scores, self._ends())
+
+    def to_scores(self, deviates: float | np.ndarray) -> np.ndarray:
+        """Scores of deviates (any shape), the inverse of `to_deviates`."""
+        return _follow(self.deviates, self.scores, deviates, self._ends())
+
+    def _ends(self) -> tuple[slice, slice]:
+        """Nodes through which the first and the last straight line are laid."""
+        last = int(np.searchsorted(self.deviates, -ndtri(min(10 * ndtr(-self.deviates[-1]), 0.4))))
+        last = min(last, len(self.deviates) - 2)
+        first = max(1, int(np.searchsorted(self.deviates, self.deviates[0] + 0.5)))
+        return slice(0, min(first, len(self.deviates) - 1) + 1), slice(last, None)
+
+
+def _follow(
+    x: np.ndarray, y: np.ndarray, values: float | np.ndarray, ends: tuple[slice, slice]
+) -> np.ndarray:
+    """Piecewise straight line through the nodes (x, y), and straight on beyond them."""
+    values = np.asarray(values, dtype=np.float64)
+    low, high = ends
+    below = (y[low][-1] - y[0]) / (x[low][-1] - x[0])
+    above = (y[-1] - y[high][0]) / (x[-1] - x[high][0])
+    found: np.ndarray = np.interp(values, x, y)
+    found = np.where(values < x[0], y[0] + below * (values - x[0]), found)
+    return np.where(values > x[-1], y[-1] + above * (values - x[-1]), found)
+
+
+@dataclass(frozen=True)
+class ImpostorPrior:
+    """What shift, stretch and tail are for cameras and crowds in general.
+
+    Attributes
+    ----------
+    shift, log_stretch, log_tail : float
+        Their centres, for one kind of impostors; zeros are the shipped calibration as it is.
+    shift_sd, log_stretch_sd, log_tail_sd : float
+        How much they differ between domains.
+    crowd_sd : float
+        How much the shift of those who come to the door differs from those enrolled.
+    far_share, far_sd : float
+        Weight and standard deviation of the wide part of the prior: domains that are like none.
+    """
+
+    shift: float = 0.0
+    log_stretch: float = 0.0
+    log_tail: float = 0.0
+    shift_sd: float = 0.3
+    log_stretch_sd: float = 0.1
+    log_tail_sd: float = 0.1
+    crowd_sd: float = 0.1
+    far_share: float = 0.05
+    far_sd: float = 3.0
+
+
+@dataclass(frozen=True)
+class ImpostorEvidence:
+    """What some impostor comparisons say, and with which standard errors.
+
+    Attributes
+    ----------
+    shift, log_stretch, log_tail : float
+        As in :class:`ImpostorPrior`.
+    shift_sd, log_stretch_sd, log_tail_sd : float
+        Standard errors; infinite where nothing is known.
+    n_people, n_comparisons : int
+        What it rests on.
+    """
+
+    shift: float
+    log_stretch: float
+    log_tail: float
+    shift_sd: float
+    log_stretch_sd: float
+    log_tail_sd: float
+    n_people: int
+    n_comparisons: int
+
+
+def _fit_quantiles(z: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
+    """Shift and stretch that give normal deviates the quantiles of z (n,), by least squares."""
+    order = np.argsort(z, kind="stable")
+    total = np.cumsum(weights[order])
+    found = np.interp((1 - _LEVELS) * total[-1], total - weights[order] / 2, z[order])
+    wanted = -ndtri(_LEVELS)
+    centred = wanted - wanted.mean()
+    stretch = max(float(centred @ found / (centred @ centred)), 0.05)
+    return float(found.mean() - 1 - stretch * (wanted.mean() - 1)), stretch
+
+
+def _fit_tail(z: np.ndarray, weights: np.ndarray, shift: float, stretch: float) -> float:
+    """Mean excess over the beginning of the tail, as a share of a normal tail's."""
+    start, end = -ndtri(_TAIL), -ndtri(_CLIP)
+    standard = 1 + (z - 1 - shift) / stretch
+    above = standard > start
+    if not above.any():
+        return 1.0
+    excess = np.minimum(standard[above], end) - start
+
+    def integral(x: float) -> float:
+        # Of the rate above t, over t from x to infinity.
+        return float(np.exp(-0.5 * x * x) / np.sqrt(2 * np.pi) - x * ndtr(-x))
+
+    expected = (integral(start) - integral(end)) / _TAIL
+    return float(weights[above] @ excess / weights[above].sum() / expected)
+
+
+def mean_variance(n_people: float) -> float:
+    """Variance of a mean over all pairs of n people, in units of one comparison's."""
+    pairs = max(n_people * (n_people - 1) / 2, 0.5)
+    return 4 * _PERSON_SHARE / max(n_people, 1.0) + (1 - 2 * _PERSON_SHARE) / pairs
+
+
+def _gather(z: np.ndarray, weights: np.ndarray, n_people: float) -> ImpostorEvidence:
+    shift, stretch = _fit_quantiles(z, weights)
+    tail = np.clip(_fit_tail(z, weights, shift, stretch), 0.3, 3.0)
+    variance = mean_variance(n_people)
+    return ImpostorEvidence(
+        shift=shift,
+        log_stretch=float(np.log(stretch)),
+        log_tail=float(np.log(tail)),
+        shift_sd=stretch * float(np.sqrt(1.6 * variance)),
+        log_stretch_sd=float(np.sqrt(0.9 * variance)),
+        log_tail_sd=float(np.sqrt(variance / _TAIL)),
+        n_people=round(n_people),
+        n_comparisons=len(z),
+    )
+
+
+def measure_impostors(z: np.ndarray, owner: np.ndarray) -> ImpostorEvidence | None:
+    """What enrolled people say as impostors of each other.
+
+    Parameters
+    ----------
+    z : (n_pictures, n_people)
+        Deviates of every enrolled picture with every enrolled person.
+    owner : (n_pictures,) int
+        Whose picture it is, as a column of z; its own column is not looked at.
+
+    Returns
+    -------
+    ImpostorEvidence or None
+        None with fewer than two people.
+
+    Notes
+    -----
+    Comparisons of the same two people go together, and so do those of one person: what counts is
+    people, not pictures. Every pair of people has the same weight, however many pictures it has,
+    and the standard errors are those of :math:`n (n - 1) / 2` pairs of n people, of whom each has
+    a share of the variance.
+    """
+    owner = np.asarray(owner)
+    mask = owner[:, None] != np.arange(z.shape[1])[None, :]
+    if z.shape[1] < 2 or not mask.any():
+        return None
+    _, place, counts = np.unique(owner, return_inverse=True, return_counts=True)
+    weights = np.broadcast_to((1 / counts[place])[:, None], z.shape)[mask]
+    return _gather(z[mask], weights, float(len(counts)))
+
+
+def measure_unnamed(
+    z: np.ndarray, n_people: float, *, cut: float = 3.0, n_iter: int = 5
+) -> ImpostorEvidence | None:
+    """What comparisons z (n,) of faces without names say, most of which are of two people.
+
+    Parameters
+    ----------
+    z : (n,)
+        Deviates of unnamed faces with each other (of different pictures) or with people.
+    n_people : float
+        About how many people they are of.
+    cut : float
+        Comparisons beyond this deviate of the impostors are taken for genuine.
+    n_iter : int
+        Times that the cut is moved.
+    """
+    if len(z) < 10 or n_people < 2:
+        return None
+    ordered = np.sort(z)
+    shift, stretch = float(np.median(ordered)), 1.0
+    kept = ordered
+    for _ in range(n_iter):
+        kept = ordered[ordered < 1 + shift + stretch * (cut - 1)]
+        if len(kept) < 10:
+            return None
+        shift, stretch = _fit_quantiles(kept, np.ones(len(kept)))
+    found = _gather(kept, np.ones(len(kept)), n_people)
+    # What was cut off says nothing about the tail.
+    return replace(found, log_tail=0.0, log_tail_sd=np.inf)
+
+
+@dataclass(frozen=True)
+class ImpostorBelief:
+    """What is left open about shift, stretch and tail: points with their probabilities.
+
+    Attributes
+    ----------
+    shifts, stretches, tails, weights : (n,)
+        Points; weights sum to 1.
+    """
+
+    shifts: np.ndarray
+    stretches: np.ndarray
+    tails: np.ndarray
+    weights: np.ndarray
+
+    def rates(self, z: float | np.ndarray) -> np.ndarray:
+        """Rates (..., n) of impostors above deviates z, one for each point."""
+        standard = (np.asarray(z, dtype=np.float64)[..., None] - 1 - self.shifts) / self.stretches
+        standard, start = standard + 1, -ndtri(_TAIL)
+        standard = np.where(standard > start, start + (standard - start) / self.tails, standard)
+        found: np.ndarray = ndtr(-standard)
+        return found
+
+    def rate(self, z: float | np.ndarray) -> np.ndarray:
+        """Expected rate of impostors above deviates z (any shape)."""
+        found: np.ndarray = self.rates(z) @ self.weights
+        return found
+
+    def bound(self, z: float, level: float = 0.95) -> float:
+        """Rate above a deviate z that is exceeded with a probability of 1 - level only."""
+        rates = self.rates(z)
+        order = np.argsort(rates)
+        total = np.cumsum(self.weights[order])
+        return float(rates[order][min(int(np.searchsorted(total, level)), len(order) - 1)])
+
+    def quantile(self, rate: float) -> float:
+        """Deviate above which the expected rate of impostors is the given one."""
+        if not 0 < rate < 1:
+            raise InputError(f"rate must be between 0 and 1; got {rate}")
+        low, high = -5.0, 5.0
+        while float(self.rate(high)) > rate and high < 1e3:
+            low, high = high, 2 * high
+        while float(self.rate(low)) < rate and low > -1e3:
+            low, high = 2 * low, low
+        for _ in range(50):
+            middle = (low + high) / 2
+            low, high = (middle, high) if float(self.rate(middle)) > rate else (low, middle)
+        return high
+
+
+def _log_normal(x: np.ndarray, mean: float, sd: float) -> np.ndarray:
+    found: np.ndarray = -0.5 * ((x - mean) / sd) ** 2 - np.log(sd)
+    return found
+
+
+def _points(mean: float, sd: float, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """n points of a normal distribution, and their weights."""
+    steps, share = np.polynomial.hermite_e.hermegauss(n)
+    return mean + sd * steps, share / share.sum()
+
+
+def _normal_product(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Mean and standard deviation of a product of normal densities (mean, sd)."""
+    precisions = np.asarray([sd**-2.0 for _, sd in pairs])
+    means = np.asarray([mean for mean, _ in pairs])
+    total = precisions.sum()
+    return float(precisions @ means / total), float(total**-0.5)
+
+
+def update_belief(
+    prior: ImpostorPrior, evidence: Sequence[ImpostorEvidence] = ()
+) -> ImpostorBelief:
+    """What prior and evidence together leave open; with no evidence, the prior.
+
+    Notes
+    -----
+    The shift has a prior of two parts: most domains lie near its centre, a few anywhere. Far from
+    the centre the wide part takes over, and the evidence alone decides. (Without evidence the wide
+    part is left out: a domain that is like none cannot be provided for.) The domain's shift is not
+    quite that of the next impostor: the crowd's standard deviation is added at the end.
+    """
+    parts = [(prior.shift, prior.shift_sd, 1 - prior.far_share)]
+    if evidence:
+        parts.append((prior.shift, prior.far_sd, prior.far_share))
+    pieces, logs = [], []
+    for mean, sd, share in parts:
+        normals = [(mean, sd), *((e.shift, e.shift_sd) for e in evidence)]
+        centre, width = _normal_product(normals)
+        # The evidence's density under this part of the prior, up to what both parts share.
+        density = sum(float(_log_normal(np.float64(centre), m, s)) for m, s in normals)
+        pieces.append((centre, width))
+        logs.append(np.log(share) + density + np.log(width))
+    shares = np.exp(np.asarray(logs) - max(logs))
+    shares /= shares.sum()
+    stretch = _normal_product(
+        [(prior.log_stretch, prior.log_stretch_sd)]
+        + [(e.log_stretch, e.log_stretch_sd) for e in evidence]
+    )
+    tail = _normal_product(
+        [(prior.log_tail, prior.log_tail_sd)]
+        + [(e.log_tail, e.log_tail_sd) for e in evidence if np.isfinite(e.log_tail_sd)]
+    )
+    stretches, stretch_weights = _points(*stretch, 7)
+    tails, tail_weights = _points(*tail, 5)
+    shifts, shift_weights = [], []
+    for (centre, width), share in zip(pieces, shares, strict=True):
+        if share > 1e-9:
+            points, weights = _points(centre, float(np.hypot(width, prior.crowd_sd)), 15)
+            shifts.append(points)
+            shift_weights.append(share * weights)
+    grid = np.meshgrid(np.concatenate(shifts), np.exp(stretches), np.exp(tails), indexing="ij")
+    product = np.meshgrid(
+        np.concatenate(shift_weights), stretch_weights, tail_weights, indexing="ij"
+    )
+    weights = np.prod(np.stack(product), axis=0).ravel()
+    keep = weights > 1e-12
+    a, b, c = (axis.ravel()[keep] for axis in grid)
+    return ImpostorBelief(a, b, c, weights[keep] / weights[keep].sum())
