@@ -18,7 +18,8 @@ from mien.datasets import (
     load_yale,
     make_faces,
 )
-from mien.faces import FaceEngine, load_engine, read_image, resize_images
+from mien.faces import FaceEngine, load_engine
+from mien.media import read_image, resize_images
 
 __all__ = ["DOMAINS", "Domain", "embed_domain", "list_domains", "load_domain", "split_lfw"]
 

@@ -1,5 +1,23 @@
 from ._decision import Decision, decide_people
+from ._impostors import (
+    ImpostorBelief,
+    ImpostorCurve,
+    ImpostorEvidence,
+    ImpostorPrior,
+    measure_impostors,
+    measure_unnamed,
+    update_belief,
+)
 from ._joint_bayesian import GroupStatistics, JointBayesian
+from ._own_calibration import (
+    IMPOSTORS,
+    OwnCalibration,
+    Promise,
+    RatioLine,
+    calibrate_own,
+    fit_ratio_line,
+    people_needed,
+)
 from ._scoring import ScoreBlock
 from ._thresholds import ThresholdTable, rate_per_person
 from ._transfer import TransferJointBayesian
@@ -7,14 +25,28 @@ from ._verifier import Verifier
 from ._weak_names import WeakNames
 
 __all__ = [
+    "IMPOSTORS",
     "Decision",
     "GroupStatistics",
+    "ImpostorBelief",
+    "ImpostorCurve",
+    "ImpostorEvidence",
+    "ImpostorPrior",
     "JointBayesian",
+    "OwnCalibration",
+    "Promise",
+    "RatioLine",
     "ScoreBlock",
     "ThresholdTable",
     "TransferJointBayesian",
     "Verifier",
     "WeakNames",
+    "calibrate_own",
     "decide_people",
+    "fit_ratio_line",
+    "measure_impostors",
+    "measure_unnamed",
+    "people_needed",
     "rate_per_person",
+    "update_belief",
 ]

@@ -200,7 +200,8 @@ def _gather(z: np.ndarray, weights: np.ndarray, n_people: float) -> ImpostorEvid
         shift=shift,
         log_stretch=float(np.log(stretch)),
         log_tail=float(np.log(tail)),
-        shift_sd=stretch * float(np.sqrt(1.6 * variance)),
+        # The stretch of a few comparisons is chance, and would make their shift too sure.
+        shift_sd=float(np.clip(stretch, 0.8, 2.0) * np.sqrt(1.6 * variance)),
         log_stretch_sd=float(np.sqrt(0.9 * variance)),
         log_tail_sd=float(np.sqrt(variance / _TAIL)),
         n_people=round(n_people),
@@ -346,24 +347,23 @@ def update_belief(
 
     Notes
     -----
-    The shift has a prior of two parts: most domains lie near its centre, a few anywhere. Far from
-    the centre the wide part takes over, and the evidence alone decides. (Without evidence the wide
-    part is left out: a domain that is like none cannot be provided for.) The domain's shift is not
-    quite that of the next impostor: the crowd's standard deviation is added at the end.
+    The shift has a prior of two parts: most domains lie near its centre, a few anywhere. Where the
+    evidence is likelier under the wide part, that part takes over, and the evidence alone decides.
+    The domain's shift is not quite that of the next impostor: the crowd's standard deviation is
+    added at the end.
     """
     parts = [(prior.shift, prior.shift_sd, 1 - prior.far_share)]
     if evidence:
         parts.append((prior.shift, prior.far_sd, prior.far_share))
-    pieces, logs = [], []
+    best, shift = -np.inf, (0.0, 1.0)
     for mean, sd, share in parts:
         normals = [(mean, sd), *((e.shift, e.shift_sd) for e in evidence)]
         centre, width = _normal_product(normals)
         # The evidence's density under this part of the prior, up to what both parts share.
         density = sum(float(_log_normal(np.float64(centre), m, s)) for m, s in normals)
-        pieces.append((centre, width))
-        logs.append(np.log(share) + density + np.log(width))
-    shares = np.exp(np.asarray(logs) - max(logs))
-    shares /= shares.sum()
+        weight = float(np.log(share) + density + np.log(width))
+        if weight > best:
+            best, shift = weight, (centre, width)
     stretch = _normal_product(
         [(prior.log_stretch, prior.log_stretch_sd)]
         + [(e.log_stretch, e.log_stretch_sd) for e in evidence]
@@ -374,16 +374,9 @@ def update_belief(
     )
     stretches, stretch_weights = _points(*stretch, 7)
     tails, tail_weights = _points(*tail, 5)
-    shifts, shift_weights = [], []
-    for (centre, width), share in zip(pieces, shares, strict=True):
-        if share > 1e-9:
-            points, weights = _points(centre, float(np.hypot(width, prior.crowd_sd)), 15)
-            shifts.append(points)
-            shift_weights.append(share * weights)
-    grid = np.meshgrid(np.concatenate(shifts), np.exp(stretches), np.exp(tails), indexing="ij")
-    product = np.meshgrid(
-        np.concatenate(shift_weights), stretch_weights, tail_weights, indexing="ij"
-    )
+    shifts, shift_weights = _points(shift[0], float(np.hypot(shift[1], prior.crowd_sd)), 15)
+    grid = np.meshgrid(shifts, np.exp(stretches), np.exp(tails), indexing="ij")
+    product = np.meshgrid(shift_weights, stretch_weights, tail_weights, indexing="ij")
     weights = np.prod(np.stack(product), axis=0).ravel()
     keep = weights > 1e-12
     a, b, c = (axis.ravel()[keep] for axis in grid)

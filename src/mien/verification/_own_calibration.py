@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Protocol
@@ -21,6 +21,7 @@ from mien.verification._impostors import (
     measure_impostors,
     update_belief,
 )
+from mien.verification._thresholds import ThresholdTable
 
 __all__ = [
     "IMPOSTORS",
@@ -43,11 +44,16 @@ DEFAULT_PRIORS: dict[str, ImpostorPrior] = {
 #: A rate is promised if it is at most so many times the stated one, with 95 % confidence.
 _FACTOR = 3.0
 _LEVEL = 0.95
+#: Fewer people support nothing: four have six pairs.
+_FEWEST_PEOPLE = 5
 _MOST_PEOPLE, _MOST_PICTURES = 300, 4
+_BLOCK = 64
 
 
-class SetScores(Protocol):
+class _Verifier(Protocol):
     """What of a verifier is used here."""
+
+    thresholds_: ThresholdTable
 
     def score_sums(self, k: Any, probe_sums: Any, m: Any, gallery_sums: Any) -> np.ndarray:
         """Log ratios (n, g) of sets of pictures from their numbers and sums."""
@@ -183,9 +189,31 @@ class OwnCalibration:
         """What is left open about the impostors."""
         return update_belief(self.prior, self.evidence)
 
-    def threshold(self, curve: ImpostorCurve, rate: float) -> float:
-        """Score above which impostors are expected at a rate, for one number of pictures."""
-        return float(curve.to_scores(self.belief.quantile(rate)))
+    def threshold(
+        self, table: ThresholdTable, rate: float, *, size: int | None = None, probe_size: int = 1
+    ) -> float:
+        """Score above which impostors are expected at a rate, for one number of pictures.
+
+        Parameters
+        ----------
+        table : ThresholdTable
+            Of the verifier whose scores are decided on.
+        rate : float
+            Of impostors accepted as one given person; see :func:`rate_per_person`.
+        size : int or None
+            Pictures of the person; None takes the highest threshold of all sizes.
+        probe_size : int
+            Pictures of the probe.
+        """
+        z = self._deviate(rate)
+        sizes = table.sizes if size is None else [size]
+        return max(float(table.curve(int(m), probe_size).to_scores(z)) for m in sizes)
+
+    def _deviate(self, rate: float) -> float:
+        known = self.__dict__.setdefault("_deviates", {})
+        if rate not in known:
+            known[rate] = self.belief.quantile(rate)
+        return float(known[rate])
 
     def promise(self, rate: float) -> Promise:
         """How far that rate can be relied on.
@@ -197,14 +225,14 @@ class OwnCalibration:
         stated one with 95 % confidence. Stretch and tail keep their prior, as no few people show
         one in a thousand.
         """
-        z = self.belief.quantile(rate)
+        z = self._deviate(rate)
         people = max((e.n_people for e in self.evidence), default=0)
         comparisons = sum(e.n_comparisons for e in self.evidence)
         if not self.evidence:
             return Promise("shipped", rate, self.belief.bound(z, _LEVEL), 0, 0)
         alone = update_belief(replace(self.prior, shift_sd=self.prior.far_sd), self.evidence)
         bound = alone.bound(z, _LEVEL)
-        promised: bool | str = bound <= _FACTOR * rate
+        promised: bool | str = people >= _FEWEST_PEOPLE and bound <= _FACTOR * rate
         if not promised:
             # Unlike anything the prior knows: the model card says nothing about it either.
             near = [
@@ -241,13 +269,18 @@ class OwnCalibration:
         """The inverse of `to_dict`."""
         try:
             return cls(
-                check_choice("impostors", str(values["impostors"]), IMPOSTORS),
+                _kind(values["impostors"]),
                 ImpostorPrior(**_numbers(values["prior"], ImpostorPrior)),
                 tuple(evidence_from_dict(e) for e in values["evidence"]),
                 RatioLine(**_numbers(values["line"], RatioLine)),
             )
         except (KeyError, TypeError, ValueError) as error:
             raise InputError(f"that is no calibration: {error}") from error
+
+
+def _kind(value: Any) -> str:
+    check_choice("impostors", str(value), IMPOSTORS)
+    return str(value)
 
 
 def _plain(values: dict[str, Any]) -> dict[str, Any]:
@@ -279,26 +312,23 @@ def _choose_rows(people: np.ndarray) -> np.ndarray:
 
 
 def _genuine(
-    verifier: SetScores, X: np.ndarray, owner: np.ndarray, counts: np.ndarray, sums: np.ndarray
+    verifier: _Verifier, X: np.ndarray, owner: np.ndarray, counts: np.ndarray, sums: np.ndarray
 ) -> list[tuple[int, np.ndarray]]:
     """Scores of every picture with the others of its person, by the number of those others."""
     found = []
     for size in np.unique(counts[counts > 1]):
         rows = np.flatnonzero(counts[owner] == size)
-        one = np.ones(1, dtype=np.int64)
-        scores = [
-            verifier.score_sums(
-                one, X[row, None], one * (size - 1), sums[owner[row], None] - X[row]
-            )
-            for row in rows
-        ]
-        found.append((int(size - 1), np.concatenate(scores).ravel()))
+        scores = []
+        for start in range(0, len(rows), _BLOCK):
+            block = rows[start : start + _BLOCK]
+            rest, ones = sums[owner[block]] - X[block], np.ones(len(block), dtype=np.int64)
+            scores.append(np.diag(verifier.score_sums(ones, X[block], ones * (size - 1), rest)))
+        found.append((int(size - 1), np.concatenate(scores)))
     return found
 
 
 def calibrate_own(
-    verifier: SetScores,
-    curve: Callable[[int], ImpostorCurve],
+    verifier: _Verifier,
     X: np.ndarray,
     people: np.ndarray,
     *,
@@ -311,9 +341,7 @@ def calibrate_own(
     Parameters
     ----------
     verifier : Verifier
-        Scores sets of pictures.
-    curve : callable
-        From the number of a person's pictures to the shipped impostors' curve for single probes.
+        Scores sets of pictures, and knows where its impostors lie.
     X : (n, d)
         Vectors of unit length.
     people : (n,)
@@ -344,7 +372,9 @@ def calibrate_own(
     np.add.at(sums, owner, X)
     scores = verifier.score_sums(np.ones(len(X), dtype=np.int64), X, counts, sums)
     deviates = np.empty_like(scores)
-    curves = {int(size): curve(int(size)) for size in np.unique([*counts, *(counts - 1)]) if size}
+    table = verifier.thresholds_
+    sizes = np.union1d(counts, counts - 1)
+    curves = {int(size): table.curve(int(size)) for size in sizes if size > 0}
     for size in np.unique(counts):
         deviates[:, counts == size] = curves[int(size)].to_deviates(scores[:, counts == size])
     evidence = measure_impostors(deviates, owner)
@@ -376,7 +406,7 @@ def people_needed(own: OwnCalibration, rate: float, most: int = 2000) -> int | N
     if not found:
         return None
     last = found[-1]
-    n = max(last.n_people, 2)
+    n = max(last.n_people, _FEWEST_PEOPLE)
     while n <= most:
         gain = np.sqrt(mean_variance(n) / mean_variance(last.n_people))
         surer = replace(

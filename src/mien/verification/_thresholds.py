@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from mien.errors import InputError, ModelDamagedError, NotEnoughDataError
+from mien.verification._impostors import ImpostorCurve
 
 __all__ = ["ThresholdTable", "interpolate", "place", "rate_per_person"]
 
@@ -221,6 +222,19 @@ class ThresholdTable:
         k = place(self.probe_sizes, probe_size)
         wanted = self.sizes if size is None else [size]
         return float(max(interpolate(nodes, k, place(self.sizes, int(m))) for m in wanted))
+
+    def curve(self, size: int = 1, probe_size: int = 1) -> ImpostorCurve:
+        """Where the impostors of this table lie, for one number of pictures on either side.
+
+        Parameters
+        ----------
+        size, probe_size : int
+            Pictures of the person and of the probe; between two sizes of the table, in log size.
+        """
+        values = interpolate(
+            self.values, place(self.probe_sizes, probe_size), place(self.sizes, size)
+        )
+        return ImpostorCurve.from_thresholds(self.rates, values)
 
     def _nodes(self, rate: float) -> np.ndarray:
         """Thresholds (n_k, n_m) of a rate, with what is borrowed or extrapolated."""

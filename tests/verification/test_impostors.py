@@ -1,0 +1,169 @@
+"""Shift, stretch and tail of impostors, against closed forms and straight integration."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+
+from mien.errors import InputError
+from mien.verification import (
+    ImpostorCurve,
+    ImpostorEvidence,
+    ImpostorPrior,
+    measure_impostors,
+    measure_unnamed,
+    update_belief,
+)
+
+RATES = np.geomspace(1e-6, 0.5, 200)
+SURE = ImpostorPrior(
+    shift_sd=1e-6, log_stretch_sd=1e-6, log_tail_sd=1e-6, crowd_sd=0.0, far_share=1e-12
+)
+
+
+def evidence(shift: float, sd: float, **others: float) -> ImpostorEvidence:
+    return ImpostorEvidence(
+        shift=shift,
+        log_stretch=others.get("log_stretch", 0.0),
+        log_tail=0.0,
+        shift_sd=sd,
+        log_stretch_sd=others.get("log_stretch_sd", 0.05),
+        log_tail_sd=np.inf,
+        n_people=10,
+        n_comparisons=100,
+    )
+
+
+def test_deviates_of_normal_impostors_are_their_standard_scores():
+    curve = ImpostorCurve.from_thresholds(RATES, -3 + 2 * stats.norm.isf(RATES))
+    scores = np.array([-9.0, -3.0, 0.0, 3.0, 4.0, 12.0])
+    np.testing.assert_allclose(curve.to_deviates(scores), (scores + 3) / 2, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(curve.to_scores(curve.to_deviates(scores)), scores, atol=1e-6)
+
+
+def test_what_lies_below_one_in_ten_thousand_is_not_followed():
+    thresholds = stats.norm.isf(RATES)
+    thresholds[RATES < 1e-5] += 10  # one person under two names
+    curve = ImpostorCurve.from_thresholds(RATES, thresholds)
+    assert float(curve.to_scores(5.0)) == pytest.approx(5.0, abs=1e-6)
+
+
+def test_a_curve_needs_thresholds_that_rise():
+    with pytest.raises(InputError, match="must rise"):
+        ImpostorCurve.from_thresholds(RATES, np.ones(len(RATES)))
+    with pytest.raises(InputError, match="three rates"):
+        ImpostorCurve.from_thresholds(np.array([0.1, 0.2]), np.array([2.0, 1.0]))
+
+
+@pytest.mark.parametrize(("shift", "stretch"), [(0.0, 1.0), (0.8, 1.2), (-0.4, 0.9)])
+def test_shift_and_stretch_are_found(shift, stretch):
+    rng = np.random.default_rng(0)
+    owner = np.repeat(np.arange(200), 2)
+    z = 1 + shift + stretch * (rng.standard_normal((400, 200)) - 1)
+    z[np.arange(400), owner] = 1e6  # genuine: not looked at
+    found = measure_impostors(z, owner)
+    assert found.shift == pytest.approx(shift, abs=0.02)
+    assert np.exp(found.log_stretch) == pytest.approx(stretch, abs=0.02)
+    assert found.log_tail == pytest.approx(0, abs=0.03)
+    assert (found.n_people, found.n_comparisons) == (200, 400 * 199)
+
+
+def test_people_count_and_not_their_pictures():
+    rng = np.random.default_rng(1)
+    owner = np.arange(12)
+    z = rng.standard_normal((12, 12))
+    once = measure_impostors(z, owner)
+    rows = np.concatenate([owner, [3] * 20])
+    often = measure_impostors(z[rows], rows)
+    assert often.shift == pytest.approx(once.shift, abs=1e-9)
+    assert often.shift_sd == pytest.approx(once.shift_sd, rel=1e-6)
+    assert measure_impostors(z[:1, :1], owner[:1]) is None
+
+
+def test_standard_errors_are_those_of_repeated_draws():
+    rng = np.random.default_rng(2)
+    for n in (5, 10, 25):
+        found = []
+        for _ in range(300):
+            pair = rng.standard_normal((n, n))
+            people = rng.standard_normal(n)
+            z = np.sqrt(0.96) * (np.triu(pair, 1) + np.triu(pair, 1).T)
+            z += np.sqrt(0.02) * (people[:, None] + people[None, :])
+            found.append(measure_impostors(z, np.arange(n)))
+        spread = np.std([one.shift for one in found])
+        assert spread == pytest.approx(np.median([one.shift_sd for one in found]), rel=0.35)
+
+
+def test_unnamed_faces_with_some_genuine_pairs():
+    rng = np.random.default_rng(3)
+    z = np.concatenate([0.5 + rng.standard_normal(20_000), 6 + rng.standard_normal(1_000)])
+    found = measure_unnamed(z, 60)
+    assert found.shift == pytest.approx(0.5, abs=0.05)
+    assert found.log_tail_sd == np.inf
+    assert measure_unnamed(z[:5], 60) is None
+
+
+def test_without_evidence_and_doubt_the_shipped_calibration_stays():
+    belief = update_belief(SURE)
+    for rate in (0.3, 0.01, 1e-3, 1e-5):
+        assert belief.quantile(rate) == pytest.approx(stats.norm.isf(rate), abs=1e-3)
+        assert float(belief.rate(belief.quantile(rate))) == pytest.approx(rate, rel=1e-4)
+
+
+def test_doubt_about_the_shift_is_that_of_a_wider_normal():
+    prior = ImpostorPrior(
+        shift=0.2, shift_sd=0.4, log_stretch_sd=1e-6, log_tail_sd=1e-6, crowd_sd=0.3
+    )
+    belief = update_belief(prior)
+    z = np.array([1.0, 3.0, 4.0])
+    expected = stats.norm.sf((z - 0.2) / np.sqrt(1 + 0.4**2 + 0.3**2))
+    np.testing.assert_allclose(belief.rate(z), expected, rtol=1e-3)
+
+
+def test_prior_and_evidence_as_by_integration():
+    prior = ImpostorPrior(
+        shift=0.3, shift_sd=0.25, log_stretch_sd=1e-6, log_tail_sd=1e-6, crowd_sd=0.0,
+        far_share=0.1, far_sd=3.0,
+    )  # fmt: skip
+    for shift in (0.0, 1.0, 4.0):
+        belief = update_belief(prior, [evidence(shift, 0.4, log_stretch_sd=1e3)])
+
+        def density(a, shift=shift):
+            sd = 3.0 if shift > 2 else 0.25
+            return stats.norm.pdf(a, 0.3, sd) * stats.norm.pdf(shift, a, 0.4)
+
+        points = [shift, 0.3]
+        total = integrate.quad(density, -8, 12, points=points)[0]
+        above = integrate.quad(lambda a: density(a) * stats.norm.sf(3 - a), -8, 12, points=points)
+        assert float(belief.rate(3.0)) == pytest.approx(above[0] / total, rel=5e-3)
+
+
+def test_much_evidence_overrules_the_prior_and_little_does_not():
+    prior = ImpostorPrior(shift=0.45)
+    much = update_belief(prior, [evidence(-0.2, 0.01)])
+    little = update_belief(prior, [evidence(-0.2, 2.0)])
+    nothing = update_belief(prior)
+    assert much.weights @ much.shifts == pytest.approx(-0.2, abs=0.02)
+    assert little.weights @ little.shifts == pytest.approx(0.45, abs=0.05)
+    assert much.quantile(1e-3) < little.quantile(1e-3) <= nothing.quantile(1e-3) + 0.05
+
+
+def test_a_far_domain_follows_its_evidence():
+    belief = update_belief(ImpostorPrior(), [evidence(4.5, 0.4)])
+    assert belief.weights @ belief.shifts == pytest.approx(4.5, abs=0.15)
+
+
+def test_the_bound_is_above_the_expected_rate_and_falls_with_evidence():
+    prior = ImpostorPrior()
+    few, many = (update_belief(prior, [evidence(0.1, sd)]) for sd in (0.4, 0.05))
+    ratios = []
+    for belief in (few, many):
+        z = belief.quantile(1e-3)
+        ratios.append(belief.bound(z) / 1e-3)
+    assert ratios[0] > ratios[1] > 1
+
+
+def test_a_rate_must_be_one():
+    with pytest.raises(InputError, match="between 0 and 1"):
+        update_belief(ImpostorPrior()).quantile(1.0)
