@@ -63,13 +63,13 @@ def test_kernels_without_numba_warn_once(monkeypatch: pytest.MonkeyPatch) -> Non
         return real(module)
 
     monkeypatch.setattr(jit.importlib, "import_module", missing)
-    jit.load_kernels.cache_clear()
+    jit._load_once.cache_clear()
     with pytest.warns(PerformanceWarning, match=r"mien\[fast\]"):
         assert jit.load_kernels(name) is None
     assert jit.load_kernels(name) is None
     with pytest.raises(ModuleNotFoundError, match="no_such_kernels"):
         jit.load_kernels("mien._core.no_such_kernels")
-    jit.load_kernels.cache_clear()
+    jit._load_once.cache_clear()
 
 
 def test_a_missing_extra_names_itself() -> None:

@@ -11,9 +11,11 @@ from gallery_people import digest, draw_people, fill
 
 from mien.errors import GalleryBusyError, InputError
 from mien.gallery import Gallery
-from mien.gallery import _purge as purging
+from mien.gallery import _sqlite_purge as purging
 from mien.gallery._approximate import ApproximateIndex
-from mien.gallery._store import PeopleBatch, Store
+from mien.gallery._making import wipe_file
+from mien.gallery._protocol import PeopleBatch
+from mien.gallery._sqlite_store import SqliteStore as Store
 from mien.verification import Verifier
 
 X = draw_people(600, 3, seed=21)
@@ -129,7 +131,7 @@ def test_an_old_name_is_gone(gallery: Gallery, how: str) -> None:
 def test_a_process_that_died_in_between_is_made_up_for(gallery: Gallery) -> None:
     fill(gallery, X[:50])
     # As if the process had died after the deletion was confirmed, before the cleaning up.
-    gallery._purge = lambda secrets, names: None  # type: ignore[method-assign]
+    gallery._purge = lambda removed: None  # type: ignore[method-assign]
     gallery.delete("person 7")
     traces = [v.tobytes()[:12] for v in X[7]]
     assert _find(gallery.path.parent, traces) != []
@@ -139,7 +141,7 @@ def test_a_process_that_died_in_between_is_made_up_for(gallery: Gallery) -> None
 
 def test_a_reader_of_an_older_state_is_told_about(gallery: Gallery, verifier: Verifier) -> None:
     fill(gallery, X[:20])
-    gallery._timeout = 0.1
+    gallery._store.timeout = 0.1
     with Gallery.open(gallery.path, read_only=True) as reader:
         with reader._store.reading():
             reader.people()
@@ -153,9 +155,19 @@ def test_a_reader_of_an_older_state_is_told_about(gallery: Gallery, verifier: Ve
 
 
 def test_a_wiped_file_was_overwritten(tmp_path: Path) -> None:
-    file, link = tmp_path / "a", tmp_path / "b"
+    file = tmp_path / "a"
     file.write_bytes(os.urandom(3_000_000))
-    os.link(file, link)
-    purging.wipe_file(file)
-    assert not file.exists()
-    assert link.read_bytes() == bytes(3_000_000)
+    with open(file, "rb") as still:
+        wipe_file(file)
+        assert not file.exists()
+        assert still.read() == bytes(3_000_000)
+
+
+def test_what_a_link_leads_to_is_never_wiped(tmp_path: Path) -> None:
+    target = tmp_path / "target"
+    for make in (os.symlink, os.link):
+        target.write_bytes(b"mine")
+        make(target, tmp_path / "link")
+        wipe_file(tmp_path / "link")
+        assert target.read_bytes() == b"mine"
+        assert not (tmp_path / "link").is_symlink()

@@ -14,6 +14,7 @@ from gallery_people import digest, draw_people, fill, make_verifier
 from mien.errors import (
     GalleryError,
     InputError,
+    MienWarning,
     MissingDependencyError,
     NotEnoughDataError,
     PerformanceWarning,
@@ -160,10 +161,12 @@ def test_names_are_one_in_every_spelling(gallery: Gallery) -> None:
 @pytest.mark.parametrize(
     ("vectors", "digests", "match"),
     [
-        (X[0, :2], [digest(1)], "one digest a vector"),
+        (X[0, :2], [digest(1)], "one digest for each vector"),
         (X[0, :1], ["abc"], "64 hexadecimal"),
-        (X[0, :1] * 2, [digest(1)], "unit length"),
-        (X[0, :1] * np.nan, [digest(1)], "unit length"),
+        (X[0, :1] * 0, [digest(1)], "is zero"),
+        (X[0, :1] * np.nan, [digest(1)], "NaN"),
+        (X[0, :1].astype(str), [digest(1)], "real numbers; got text"),
+        (X[0, :1] * 1e30, [digest(1)], "scale them first"),
         (X[0, :1, :5], [digest(1)], "shape"),
         (X[0, :0], [], "no vectors"),
     ],
@@ -172,6 +175,28 @@ def test_bad_input_is_refused(gallery: Gallery, vectors, digests, match: str) ->
     with pytest.raises(InputError, match=match):
         gallery.enrol("Ann", vectors, digests=digests)
     assert len(gallery) == 0
+
+
+def test_any_vectors_are_scaled_and_stand_for_their_own_pictures(gallery: Gallery) -> None:
+    assert gallery.enrol("Ann", 40 * X[0, :2]).added == 2
+    assert gallery.enrol("Ann", 40 * X[0, :2]).already == 2
+    gallery.enrol("Bob", X[1, :2].astype(np.float64))
+    first = gallery.identify(X[:2, 3], fpir=0.2)
+    assert [found.person for found in first] == ["Ann", "Bob"]
+    # Probes are scaled as well.
+    for one, other in zip(first, gallery.identify(7.0 * X[:2, 3], fpir=0.2), strict=True):
+        assert one.log_ratio == pytest.approx(other.log_ratio, abs=1e-4)
+
+
+def test_names_that_look_alike_are_told_of(gallery: Gallery) -> None:
+    gallery.enrol("Ann Oak", X[0, :1])
+    gallery.enrol("Ann Oak", X[0, 1:2])
+    with pytest.warns(MienWarning, match="looks like it"):
+        gallery.enrol("\u0410nn Oak", X[1, :1])  # a Cyrillic letter
+    for bad in ("Ann\u200b", "\u202eAnn", "Ann\u2060", "A\u034fnn", "\u3164", "Ann\x1b[2J"):
+        with pytest.raises(InputError, match="name"):
+            gallery.enrol(bad, X[2, :1])
+    assert len(gallery) == 2
 
 
 def test_bad_questions_are_refused(gallery: Gallery) -> None:

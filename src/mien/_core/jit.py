@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import warnings
 from functools import cache
 from types import ModuleType
@@ -11,8 +12,17 @@ from mien.errors import PerformanceWarning
 
 __all__ = ["load_kernels"]
 
+# Whether this process has loaded kernels, and whether it was forked from one that had.
+_state = {"loaded": False, "forked": False}
 
-@cache
+
+def _after_fork() -> None:
+    # The threads of the parent are not there, and the library that ran them ends a process that
+    # asks for them.
+    _state["forked"] = _state["forked"] or _state["loaded"]
+    _load_once.cache_clear()
+
+
 def load_kernels(module: str) -> ModuleType | None:
     """Import a module of compiled kernels, or say once that numba is missing.
 
@@ -24,9 +34,24 @@ def load_kernels(module: str) -> ModuleType | None:
     Returns
     -------
     module or None
-        None where numba is not installed: the caller then uses the NumPy twin, which gives the
-        same result and takes longer.
+        None where numba is not installed, and in a process that was forked from one that had
+        used kernels: the caller then uses the NumPy twin, which gives the same result and takes
+        longer.
     """
+    return _load_once(module)
+
+
+@cache
+def _load_once(module: str) -> ModuleType | None:
+    if _state["forked"]:
+        warnings.warn(
+            f"this process was forked from one that had used compiled kernels, so {module} runs "
+            "on its slower NumPy twin: start processes with the method 'spawn' or 'forkserver'",
+            PerformanceWarning,
+            stacklevel=3,
+        )
+        return None
+    _state["loaded"] = True
     try:
         return importlib.import_module(module)
     except ImportError as error:
@@ -36,6 +61,10 @@ def load_kernels(module: str) -> ModuleType | None:
             f"numba is not installed, so {module} runs on its slower NumPy twin: "
             "pip install 'mien[fast]'",
             PerformanceWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
         return None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

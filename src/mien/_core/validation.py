@@ -11,10 +11,14 @@ import numpy as np
 from mien.errors import InputError, MissingDependencyError
 
 __all__ = [
+    "LARGEST",
+    "check_array",
     "check_at_least_one_of",
     "check_choice",
+    "check_finite",
     "check_groups",
     "check_images",
+    "check_integer",
     "check_labels",
     "check_scores",
     "find_unknown",
@@ -22,6 +26,8 @@ __all__ = [
 ]
 
 NO_GROUP = -1
+#: Numbers within ±LARGEST can be squared, summed and multiplied a few times in double precision.
+LARGEST = 1e60
 # What NumPy, pandas and CSV files make of a missing label among strings.
 _MISSING_TEXTS = ("", "-1", "nan", "NaN", "NaT", "None", "<NA>")
 
@@ -44,6 +50,119 @@ def check_at_least_one_of(**arguments: Any) -> None:
     """Refuse a call in which every one of the named arguments is None."""
     if all(value is None for value in arguments.values()):
         raise InputError(f"give at least one of {', '.join(arguments)}")
+
+
+def check_array(
+    name: str,
+    values: Any,
+    *,
+    shape: tuple[int | str, ...] | None = None,
+    largest: float = LARGEST,
+    allow_empty: bool = True,
+) -> np.ndarray:
+    """The one door for arrays: real, finite numbers within a safe range, or an error.
+
+    Integers and truth values become double precision, as do half and extended precision; numbers
+    too small for normal precision become zero. Text, dates, objects, complex numbers and sparse
+    matrices are refused.
+
+    Parameters
+    ----------
+    name : str
+        What to call them in the error.
+    values : array-like
+        Numbers.
+    shape : tuple of int or str, or None
+        Lengths that must be met; a string is any length, and says what it is.
+    largest : float
+        Largest magnitude that is taken.
+    allow_empty : bool
+        Whether an array without entries is fine.
+
+    Returns
+    -------
+    ndarray
+        Single precision stays single; everything else is double.
+    """
+    if hasattr(values, "toarray") and hasattr(values, "nnz"):
+        raise InputError(f"{name} is a sparse matrix: give a dense one, with .toarray()")
+    if isinstance(values, np.ma.MaskedArray):
+        raise InputError(f"{name} is a masked array: fill or drop the masked entries first")
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind == "O":
+            array = _numbers_of_objects(name, array)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InputError(
+            f"{name} must be an array of numbers, all rows of one length; got {values!r:.60}"
+        ) from error
+    if array.dtype.kind not in "biuf":
+        kinds = {"U": "text", "S": "text", "M": "dates", "m": "times", "c": "complex numbers"}
+        got = kinds.get(array.dtype.kind, str(array.dtype))
+        raise InputError(f"{name} must be real numbers; got {got} ({array.dtype})")
+    if shape is not None and (
+        array.ndim != len(shape)
+        or any(isinstance(n, int) and n != m for n, m in zip(shape, array.shape, strict=True))
+    ):
+        wanted = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
+        raise InputError(f"{name} must have the shape ({wanted}); got {array.shape}")
+    if array.size == 0 and not allow_empty:
+        raise InputError(f"{name} is empty: its shape is {array.shape}")
+    return _bring_into_range(name, array, largest)
+
+
+def _numbers_of_objects(name: str, array: np.ndarray) -> np.ndarray:
+    flat = array.ravel()
+    if not all(isinstance(x, (int, float, np.number, np.bool_)) for x in flat):
+        strange = next(x for x in flat if not isinstance(x, (int, float, np.number, np.bool_)))
+        raise InputError(f"{name} must be numbers; got a {type(strange).__name__} among them")
+    return array.astype(np.float64)
+
+
+def _bring_into_range(name: str, array: np.ndarray, largest: float) -> np.ndarray:
+    kept = array.dtype in (np.float32, np.float64)
+    limit = min(largest, 1e18) if array.dtype == np.float32 else largest
+    if array.size:
+        with np.errstate(invalid="ignore", over="ignore"):
+            low, high = float(array.min()), float(array.max())
+        # Written so that NaN fails it.
+        if not (low >= -limit and high <= limit):
+            bad = int(np.count_nonzero(~np.isfinite(array))) if array.dtype.kind == "f" else 0
+            if bad:
+                raise InputError(f"{name} has {bad} NaN or infinite entries among {array.size}")
+            raise InputError(
+                f"{name} has values from {low:.3g} to {high:.3g}; beyond ±{limit:.0e} their "
+                "products overflow: scale them first"
+            )
+    if not kept:
+        array = array.astype(np.float64)
+    if array.size and array.dtype.kind == "f":
+        tiny = np.finfo(array.dtype).tiny
+        small = (array != 0) & (np.abs(array) < tiny)
+        if small.any():
+            array = np.where(small, array.dtype.type(0), array)
+    return array
+
+
+def check_finite(name: str, values: np.ndarray) -> np.ndarray:
+    """Results on their way out: no NaN leaves without an error."""
+    if values.dtype.kind == "f" and not np.all(np.isfinite(values)):
+        bad = int(np.count_nonzero(~np.isfinite(values)))
+        raise InputError(
+            f"{name} came out with {bad} NaN or infinite values among {values.size}: the input is "
+            "too far from what the model was fitted on, or the model is damaged"
+        )
+    return values
+
+
+def check_integer(name: str, value: Any, low: int | None = None, high: int | None = None) -> int:
+    """A whole number, within limits, or an error."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
+        raise InputError(f"{name} must be an integer; got {value!r:.40}")
+    if (low is not None and value < low) or (high is not None and value > high):
+        wanted = f"at least {low}" if high is None else f"within {low} … {high}"
+        raise InputError(f"{name} must be {wanted}; got {value}")
+    return int(value)
 
 
 def check_scores(name: str, scores: Any) -> np.ndarray:

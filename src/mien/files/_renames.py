@@ -108,7 +108,11 @@ RENAMES: dict[int, dict[str, Renamed]] = {
         "mien.CalibratedVerifier": Renamed(
             "mien.Verifier", {"n_folds": "n_splits"}, convert=verifiers.convert_calibrated
         ),
-        "mien.ExportedRows": Renamed("mien.ExportedRows", state={"verifier": "model"}),
+        "mien.ExportedRows": Renamed(
+            "mien.ExportedRows",
+            state={"verifier": "model"},
+            convert=lambda params, state: (params, state | {"uuid": None, "check": None}),
+        ),
         "mien.FaceVerifier": Renamed(
             "mien.FaceModel",
             convert=lambda params, state: verifiers.convert_face_verifier(state, rename),

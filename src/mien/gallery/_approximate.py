@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from mien._core.validation import require
-from mien.gallery._store import PeopleBatch
+from mien.gallery._protocol import PeopleBatch
 from mien.verification import Verifier
 
 __all__ = ["ApproximateIndex"]

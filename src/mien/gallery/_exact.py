@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mien.gallery._store import PeopleBatch
+from mien.gallery._protocol import PeopleBatch
 from mien.verification import Verifier
 
 __all__ = ["ExactIndex", "Shortlist", "best_of"]

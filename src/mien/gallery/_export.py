@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from mien.errors import GalleryFormatError, GalleryKeyError, ModelDamagedError
-from mien.files import load, save
+from mien.errors import GalleryDamagedError, GalleryFormatError, GalleryKeyError, ModelDamagedError
+from mien.files import load, load_bytes, save, save_bytes
 from mien.gallery._face_model import FaceModel
+from mien.gallery._protocol import GalleryStore
 from mien.gallery._row_codec import RowCodec, seal_identity
-from mien.gallery._sealing import open_seal
-from mien.gallery._store import Store
+from mien.gallery._sealing import Sealer, open_seal
+from mien.verification import Verifier
 
 __all__ = ["ExportedRows", "GalleryExport", "read_export", "write_export"]
 
@@ -39,10 +42,15 @@ def _unpack(packed: dict[str, np.ndarray]) -> list[bytes | None]:
 
 @dataclass
 class ExportedRows:
-    """Templates as an export holds them, one entry each; sealed or not."""
+    """Templates as an export holds them, one entry each; sealed or not.
+
+    ``model`` is a model file, as bytes in an array. A sealed export has a keyed ``check`` of all
+    the rest, so that nobody without the key can change anything, the model included.
+    """
 
     features: str
-    model: FaceModel
+    uuid: str | None
+    model: Any
     seal: str | None
     seal_names: bool
     owners: np.ndarray
@@ -54,6 +62,7 @@ class ExportedRows:
     sources: list[bytes | None]
     qualities: np.ndarray
     added: np.ndarray
+    check: np.ndarray | None = None
 
     def to_arrays(self) -> dict[str, Any]:
         """Plain values that :meth:`from_arrays` takes back."""
@@ -67,7 +76,6 @@ class ExportedRows:
         if set(content) != set(cls.__dataclass_fields__):
             raise ModelDamagedError("the export lacks a part")
         content |= {"names": _unpack(content["names"]), "sources": _unpack(content["sources"])}
-        content["model"] = FaceModel.of(content["model"])
         rows = cls(**content)
         n = len(rows.owners)
         parts = (rows.digests, rows.faces, rows.vectors, rows.sources, rows.qualities, rows.added)
@@ -77,13 +85,31 @@ class ExportedRows:
             raise ModelDamagedError("the digests or vectors of the export have a wrong shape")
         return rows
 
+    def digest(self, key: bytes) -> np.ndarray:
+        """A keyed checksum of everything but itself."""
+        digest = hashlib.blake2b(key=key, digest_size=32)
+        for name, value in sorted(self.to_arrays().items()):
+            if name == "check":
+                continue
+            parts = value if isinstance(value, dict) else {"": value}
+            for part, held in sorted(parts.items()):
+                if isinstance(held, np.ndarray):
+                    kind = f"{held.dtype.str}{held.shape}"
+                    content = np.ascontiguousarray(held).tobytes()
+                else:
+                    kind, content = type(held).__name__, str(held).encode("utf-8")
+                head = f"{name}\x00{part}\x00{kind}\x00{len(content)}\x00"
+                digest.update(head.encode("utf-8") + content)
+        return np.frombuffer(digest.digest(), dtype=np.uint8)
+
 
 @dataclass(frozen=True)
 class GalleryExport:
-    """What an export holds once it was opened: one entry a template."""
+    """What an export holds once it was opened: one entry for each template."""
 
     model: FaceModel
     people: list[str]
+    faceless: list[str]
     vectors: np.ndarray
     digests: list[str]
     faces: list[int]
@@ -92,39 +118,35 @@ class GalleryExport:
     added: list[float]
 
 
-def write_export(store: Store, model: FaceModel, path: Path, *, plaintext: bool) -> int:
+def write_export(store: GalleryStore, model: FaceModel, path: Path, *, plaintext: bool) -> int:
     """Write all people and templates; gives the number of templates."""
-    people = store.query("SELECT id, name FROM person ORDER BY id")
-    rows = store.query(
-        "SELECT person, digest, face, vector, source, quality, added FROM template "
-        "ORDER BY person, digest, face"
-    )
-    sealed = store.sealer is not None and not plaintext
+    people, rows = store.all_rows()
+    sealed = store.sealed and not plaintext
+    codec = store.codec
     n = len(rows)
     if sealed:
         joined = b"".join(row[3] for row in rows)
         vectors = (
             np.frombuffer(joined, dtype=np.uint8).reshape(n, -1) if n else np.zeros((0, 1), "u1")
         )
-        names = [name for _, name in people]
+        names: list[bytes | None] = [name for _, name in people]
         sources = [row[4] for row in rows]
     else:
         vectors = (
-            store.show_vectors([row[:4] for row in rows]).copy()
-            if n
-            else np.zeros((0, store.dimension), np.float32)
+            codec.show_vectors(rows).copy() if n else np.zeros((0, store.dimension), np.float32)
         )
-        names = [store.show_name(name, number).encode("utf-8") for number, name in people]
-        shown = [store.show_source(row[4], row[1]) for row in rows]
+        names = [codec.show_name(name, number).encode("utf-8") for number, name in people]
+        shown = [codec.show_source(row[4], row[1]) for row in rows]
         sources = [
             None if source is None else source.encode("utf-8", "surrogateescape")
             for source in shown
         ]
     export = ExportedRows(
         features=store.features,
-        model=model,
-        seal=store.text("seal") if sealed else None,
-        seal_names=sealed and store.seal_names,
+        uuid=codec.uuid,
+        model=np.frombuffer(save_bytes(model), dtype=np.uint8),
+        seal=store.seal_text() if sealed else None,
+        seal_names=sealed and codec.seal_names,
         owners=np.asarray([row[0] for row in rows], dtype=np.int64),
         names=names,
         numbers=np.asarray([number for number, _ in people], dtype=np.int64),
@@ -135,6 +157,8 @@ def write_export(store: Store, model: FaceModel, path: Path, *, plaintext: bool)
         qualities=np.asarray([np.nan if row[5] is None else row[5] for row in rows], float),
         added=np.asarray([row[6] for row in rows], dtype=float),
     )
+    if sealed and codec.sealer is not None:
+        export.check = export.digest(codec.sealer.row_key)
     save(export, path)
     return n
 
@@ -149,7 +173,11 @@ def read_export(path: Path, key: bytes | str | None) -> GalleryExport:
     named = dict(zip(rows.numbers.tolist(), rows.names, strict=True))
     if not set(rows.owners.tolist()) <= set(named) or None in rows.names:
         raise ModelDamagedError(f"{path}: a template belongs to nobody")
-    reader = _reader(path, rows, key)
+    sealer = _open_sealed(path, rows, key)
+    model = _read_model(path, rows)
+    reader = RowCodec(
+        str(path), rows.features, model.n_features, sealer, rows.seal_names, rows.uuid
+    )
     try:
         names = {number: reader.show_name(name or b"", number) for number, name in named.items()}
         digests = [row.tobytes() for row in rows.digests]
@@ -159,8 +187,9 @@ def read_export(path: Path, key: bytes | str | None) -> GalleryExport:
             stored = [row.tobytes() for row in rows.vectors]
             vectors = reader.show_vectors(list(zip(owners, digests, faces, stored, strict=True)))
         return GalleryExport(
-            model=rows.model,
+            model=model,
             people=[names[owner] for owner in owners],
+            faceless=sorted(names[number] for number in set(named) - set(owners)),
             vectors=vectors,
             digests=[digest.hex() for digest in digests],
             faces=faces,
@@ -172,11 +201,30 @@ def read_export(path: Path, key: bytes | str | None) -> GalleryExport:
         raise ModelDamagedError(f"{path}: a name or source is not text") from error
 
 
-def _reader(path: Path, rows: ExportedRows, key: bytes | str | None) -> RowCodec:
-    sealer = None
-    if rows.seal is not None:
-        if key is None:
-            raise GalleryKeyError(f"{path} is sealed: give its key")
-        sealer = open_seal(key, rows.seal, seal_identity(rows.features), str(path))
-    dimension = rows.model.n_features
-    return RowCodec(str(path), rows.features, dimension, sealer, rows.seal_names)
+def _open_sealed(path: Path, rows: ExportedRows, key: bytes | str | None) -> Sealer | None:
+    if rows.seal is None:
+        return None
+    if key is None:
+        raise GalleryKeyError(f"{path} is sealed: give its key")
+    identity = seal_identity(rows.features, rows.uuid)
+    sealer = open_seal(key, rows.seal, identity, str(path))
+    if rows.uuid is not None and (
+        rows.check is None
+        or not hmac.compare_digest(rows.check.tobytes(), rows.digest(sealer.row_key).tobytes())
+    ):
+        raise GalleryDamagedError(
+            f"{path} was altered after it was exported: its seal does not fit"
+        )
+    return sealer
+
+
+def _read_model(path: Path, rows: ExportedRows) -> FaceModel:
+    model = rows.model
+    if isinstance(model, np.ndarray):
+        model = load_bytes(model.tobytes(), f"the model in {path}")
+    if not isinstance(model, (FaceModel, Verifier)):
+        raise ModelDamagedError(f"{path}: a {type(model).__name__} compares no faces")
+    model = FaceModel.of(model)
+    if model.features != rows.features:
+        raise ModelDamagedError(f"{path}: its model is for other vectors")
+    return model

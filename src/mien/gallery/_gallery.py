@@ -2,47 +2,48 @@
 
 from __future__ import annotations
 
-import hashlib
+import warnings
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from mien._core.validation import check_choice
-from mien.errors import GalleryDamagedError, InputError, ModelDamagedError, ModelFileError
+from mien._core.text import safe_text, skeleton
+from mien._core.validation import check_choice, check_integer
+from mien.errors import (
+    GalleryDamagedError,
+    GalleryError,
+    InputError,
+    MienWarning,
+    ModelDamagedError,
+    ModelFileError,
+)
 from mien.files import load_bytes, save_bytes
-from mien.gallery._checks import check_digests, check_name, check_probes, check_vectors, find_faults
+from mien.gallery._checks import (
+    check_digest,
+    check_digests,
+    check_name,
+    check_probes,
+    check_vectors,
+    scale_vectors,
+)
 from mien.gallery._exact import Shortlist
 from mien.gallery._export import GalleryExport, read_export, write_export
 from mien.gallery._face_model import FaceModel
-from mien.gallery._faces import (
-    add_person,
-    delete_face,
-    find_face,
-    get_face,
-    list_faces,
-    move_face,
-    read_vector,
-)
-from mien.gallery._purge import purge, wipe_file
+from mien.gallery._making import making
+from mien.gallery._protocol import GalleryStore, NewTemplates, Removed
 from mien.gallery._records import AuditEntry, EnrolResult, Identification, Person, StoredFace
 from mien.gallery._search import Search
-from mien.gallery._store import Store
-from mien.gallery._writing import (
-    NewTemplates,
-    delete_person,
-    delete_picture,
-    insert_templates,
-    merge_people,
-    rename_person,
-)
+from mien.gallery._sqlite_store import SqliteStore
 from mien.verification import Verifier, decide_people, rate_per_person
 
 __all__ = ["Gallery"]
 
 _SEARCHES = ("auto", "exact", "approximate")
 _FEWEST_SHORTLISTED = 8
+# Names that look alike are looked for in galleries of up to so many people.
+_MOST_COMPARED_NAMES = 20_000
 
 
 class Gallery:
@@ -54,12 +55,10 @@ class Gallery:
 
     Parameters
     ----------
-    store : Store
-        The open file.
+    store : GalleryStore
+        Where the rows are kept.
     model : FaceModel
         Read from it.
-    timeout : float
-        How long to wait for other processes, in seconds.
 
     Notes
     -----
@@ -87,10 +86,10 @@ class Gallery:
     ['Ann', None]
     """
 
-    def __init__(self, store: Store, model: FaceModel, timeout: float) -> None:
+    def __init__(self, store: GalleryStore, model: FaceModel) -> None:
         self._store = store
-        self._timeout = timeout
         self._count: tuple[int, int] = (-1, 0)
+        self._looks: dict[str, str] | None = None
         self._adopt(model)
 
     @classmethod
@@ -113,19 +112,33 @@ class Gallery:
             What compares the faces. It is stored in the file, and its features are those of the
             gallery. A bare verifier is for vectors from elsewhere, of any kind.
         key : bytes, str or None
-            32 bytes, or a passphrase, with which templates are sealed (AES-256-GCM).
+            32 bytes, or a passphrase of at least ten characters, with which templates are sealed
+            (AES-256-GCM) and everything else is signed.
         seal_names : bool
             With a key: whether names and sources are sealed as well.
         timeout : float
             How long to wait for other processes, in seconds.
         """
         model = FaceModel.of(model)
+        with making(Path(path)) as temporary:
+            cls._make(temporary, model, key, seal_names, timeout).close()
+        return cls.open(path, key=key, timeout=timeout)
+
+    @classmethod
+    def _make(
+        cls,
+        path: Path,
+        model: FaceModel,
+        key: bytes | str | None,
+        seal_names: bool,
+        timeout: float,
+    ) -> Self:
+        """An open gallery in a file that nobody else knows of."""
         content = save_bytes(model)
-        Store.make(Path(path), model.features, model.n_features, content, key, seal_names)
-        gallery = cls.open(path, key=key, timeout=timeout)
-        with gallery._store.writing() as revision:
-            gallery._store.record("create", revision, None, 0, 0)
-        return gallery
+        SqliteStore.make(path, model.features, model.n_features, content, key, seal_names)
+        store = SqliteStore(path, key, read_only=False, timeout=timeout)
+        store.note("create", 0, 0)
+        return cls(store, model)
 
     @classmethod
     def open(
@@ -149,28 +162,31 @@ class Gallery:
         GalleryKeyError
             It is sealed and the key is missing or wrong; or it is not sealed and a key was given.
         """
-        store = Store(Path(path), key, read_only=read_only, timeout=timeout)
+        store = SqliteStore(Path(path), key, read_only=read_only, timeout=timeout)
         try:
-            gallery = cls(store, _read_model(store), timeout)
-            if store.meta("purge") is not None and not read_only:
-                # A process died between a deletion and the cleaning up after it.
-                wipe_file(gallery._search.file)
-                purge(store, None, timeout)
+            gallery = cls(store, _read_model(store))
+            if not read_only and store.needs_purge():
+                gallery._finish_purge()
         except BaseException:
             store.close()
             raise
         return gallery
 
+    def _finish_purge(self) -> None:
+        """Clean up after a process that removed something and did not come to it."""
+        try:
+            self._store.purge(None)
+        except GalleryError as error:
+            warnings.warn(
+                f"traces of what was deleted earlier are still in {self.path}: {error}",
+                MienWarning,
+                stacklevel=4,
+            )
+
     def _adopt(self, model: FaceModel) -> None:
         self.model = model
-        self._mark = hashlib.sha256(self._model_bytes()).hexdigest()
+        self._mark = self._store.model_mark()
         self._search = Search(self._store, model.verifier, self._mark)
-
-    def _model_bytes(self) -> bytes:
-        content = self._store.meta("verifier")
-        if not isinstance(content, bytes):
-            raise GalleryDamagedError(f"{self.path} is corrupted: its model is not there")
-        return content
 
     def __enter__(self) -> Self:
         return self
@@ -203,16 +219,15 @@ class Gallery:
     @property
     def sealed(self) -> bool:
         """Whether templates are encrypted."""
-        return self._store.sealer is not None
+        return self._store.sealed
 
     def __repr__(self) -> str:
         return f"Gallery({str(self.path)!r}, {len(self):,} people, {self.features!r})"
 
     def __len__(self) -> int:
-        revision = self._store.number("revision")
+        revision = self._store.revision()
         if self._count[0] != revision:
-            (n,) = self._store.query("SELECT count(*) FROM person")[0]
-            self._count = revision, int(n)
+            self._count = revision, self._store.count_people()
         return self._count[1]
 
     # Enrolling.
@@ -222,7 +237,7 @@ class Gallery:
         person: str,
         vectors: Any,
         *,
-        digests: Sequence[str],
+        digests: Sequence[str] | None = None,
         faces: Sequence[int] | None = None,
         sources: Sequence[str | None] | None = None,
         qualities: Sequence[float | None] | None = None,
@@ -234,9 +249,11 @@ class Gallery:
         person : str
             A name; whoever has it already gets more templates.
         vectors : (n, d)
-            Of unit length, as the engine gives them.
-        digests : list of str
-            SHA-256 of the picture file of each, in hexadecimal.
+            As the engine gives them, or any others of the model's features. They are scaled to
+            unit length.
+        digests : list of str, optional
+            SHA-256 of the picture file of each, in hexadecimal. Without them each vector stands
+            for its own picture, and the same vector is the same picture.
         faces : list of int, optional
             Which face of the picture each is; 0 if not given. One face of one picture belongs to
             one person: another name for it is an error.
@@ -250,7 +267,7 @@ class Gallery:
         EnrolResult
             Once this is returned, no crash loses it.
         """
-        X = check_vectors(vectors, self._store.dimension)
+        X = scale_vectors(vectors, self._store.dimension)
         return self._enrol([person] * len(X), X, digests, faces, sources, qualities)
 
     def enrol_many(
@@ -258,39 +275,59 @@ class Gallery:
         people: Sequence[str],
         vectors: Any,
         *,
-        digests: Sequence[str],
+        digests: Sequence[str] | None = None,
         faces: Sequence[int] | None = None,
         sources: Sequence[str | None] | None = None,
         qualities: Sequence[float | None] | None = None,
     ) -> EnrolResult:
-        """Add faces of many people, one name a vector, in one transaction."""
-        X = check_vectors(vectors, self._store.dimension)
+        """Add faces of many people, one name for each vector, in one transaction."""
+        X = scale_vectors(vectors, self._store.dimension)
         return self._enrol(people, X, digests, faces, sources, qualities)
 
     def _enrol(
         self,
         people: Sequence[str],
         X: np.ndarray,
-        digests: Sequence[str],
+        digests: Sequence[str] | None,
         faces: Sequence[int] | None,
         sources: Sequence[str | None] | None,
         qualities: Sequence[float | None] | None,
         added: Sequence[float] | None = None,
     ) -> EnrolResult:
-        cleaned = {name: check_name(name) for name in set(people)}
+        if isinstance(people, str) or len(people) != len(X):
+            raise InputError(f"people must be {len(X)} names, one for each vector")
+        cleaned = {name: check_name(name) for name in dict.fromkeys(people)}
         names = [cleaned[name] for name in people]
-        raw, which = check_digests(digests, faces, len(X))
-        for label, given in (("people", people), ("sources", sources), ("qualities", qualities)):
+        raw, which = check_digests(digests, faces, X)
+        for label, given in (("sources", sources), ("qualities", qualities)):
             if given is not None and len(given) != len(X):
                 raise InputError(f"{label} has {len(given)} entries for {len(X)} vectors")
+        if qualities is not None:
+            qualities = [None if q is None else _check_quality(q) for q in qualities]
+        self._warn_of_lookalikes(list(cleaned.values()))
         rows = NewTemplates(names, X, raw, which, sources, qualities, added)
-        inserted = insert_templates(self._store, rows)
+        inserted = self._store.insert(rows)
         return EnrolResult(inserted, len(X) - inserted)
+
+    def _warn_of_lookalikes(self, names: list[str]) -> None:
+        """Say when a new name reads like another one: it may be a mistake, or a trick."""
+        if len(self) + len(names) > _MOST_COMPARED_NAMES:
+            return
+        if self._looks is None or len(self._looks) > 2 * len(self) + 100:
+            self._looks = {skeleton(person.name): person.name for person in self._store.people()}
+        for name in names:
+            other = self._looks.setdefault(skeleton(name), name)
+            if other != name:
+                warnings.warn(
+                    f"the gallery has {safe_text(other)!r}, and {safe_text(name)!r} looks like it: "
+                    "if they are one person, merge them",
+                    MienWarning,
+                    stacklevel=4,
+                )
 
     def contains(self, digest: str) -> bool:
         """Whether a face of the picture with this SHA-256 is enrolled."""
-        raw, _ = check_digests([digest], None, 1)
-        return bool(self._store.query("SELECT 1 FROM template WHERE digest = ? LIMIT 1", raw))
+        return self._store.contains(check_digest(digest))
 
     # Asking.
 
@@ -332,8 +369,7 @@ class Gallery:
             The rate cannot be promised for so many people, and ``extrapolate`` is False.
         """
         check_choice("search", search, _SEARCHES)
-        if top < 1:
-            raise InputError(f"top must be at least 1; got {top}")
+        top = check_integer("top", top, 1)
         counts, sums = check_probes(probes, self._store.dimension)
         self._follow_model()
         n_people = self._store.count_enrolled()
@@ -344,9 +380,17 @@ class Gallery:
         depth = max(top, _FEWEST_SHORTLISTED, 0 if apart is None else len(counts))
         short = self._find_best(counts, sums, depth, search, n_people)
         found = decide_people(
-            self.model.verifier.thresholds_, short.ids, short.scores, short.sizes, counts,
-            n_people=n_people, fpir=fpir, top=top, extrapolate=extrapolate, apart=apart,
-        )  # fmt: skip
+            self.model.verifier.thresholds_,
+            short.ids,
+            short.scores,
+            short.sizes,
+            counts,
+            n_people=n_people,
+            fpir=fpir,
+            top=top,
+            extrapolate=extrapolate,
+            apart=apart,
+        )
         shown = {number for one in found for number, _ in one.candidates}
         shown |= {one.person for one in found if one.person is not None}
         names = self._store.names_of(shown)
@@ -378,7 +422,7 @@ class Gallery:
 
     def _follow_model(self) -> None:
         """Take over a model that another process has set."""
-        if self._store.meta("verifier_mark") not in (None, self._mark):
+        if self._store.model_mark() != self._mark:
             self._adopt(_read_model(self._store))
 
     def set_model(self, model: FaceModel | Verifier) -> None:
@@ -390,22 +434,13 @@ class Gallery:
                 f"model is for {model.n_features} of {model.features!r}: vectors of two engines "
                 "are never compared, so enrol the pictures again with the other engine"
             )
-        content = save_bytes(model)
-        with self._store.writing() as revision:
-            self._store.set_meta("verifier", content)
-            self._store.set_meta("verifier_mark", hashlib.sha256(content).hexdigest())
-            self._store.set_meta("index", None)
-            self._store.record("set-model", revision, None, 0, 0)
-        wipe_file(self._search.file)
+        self._store.set_model(save_bytes(model))
+        self._search.forget()
         self._adopt(model)
 
     def people(self) -> list[Person]:
         """Everybody, by name."""
-        rows = self._store.query(
-            "SELECT p.id, p.name, p.added, count(t.person) FROM person p "
-            "LEFT JOIN template t ON t.person = p.id GROUP BY p.id"
-        )
-        found = [Person(self._store.show_name(name, i), i, n, added) for i, name, added, n in rows]
+        found = self._store.people()
         return sorted(found, key=lambda person: (person.name.casefold(), person.number))
 
     def faces(
@@ -423,47 +458,41 @@ class Gallery:
             At most this many.
         """
         name = None if person is None else check_name(person)
-        return list_faces(self._store, name, after, limit)
+        return self._store.list_faces(name, after, limit)
 
     def get_face(self, identifier: str) -> StoredFace | None:
         """The face with this id, or None."""
-        return get_face(self._store, identifier)
+        return self._store.get_face(identifier)
 
     def find_face(self, digest: str, face: int = 0) -> StoredFace | None:
         """A face of the picture with this SHA-256, or None."""
-        raw, _ = check_digests([digest], None, 1)
-        return find_face(self._store, raw[0], face)
+        return self._store.find_face(check_digest(digest), check_integer("face", face, 0))
 
     def score_face(self, identifier: str, vectors: Any) -> np.ndarray:
         """Log ratios (n,) of one stored face and each of ``vectors`` (n, d)."""
-        X = check_vectors(vectors, self._store.dimension).astype(np.float64)
-        stored = read_vector(self._store, identifier).astype(np.float64)
+        X = scale_vectors(vectors, self._store.dimension).astype(np.float64)
+        stored = self._store.read_vector(identifier).astype(np.float64)
         return self.model.verifier.score_pairs(np.repeat(stored, len(X), axis=0), X)
 
     def audit(self) -> list[AuditEntry]:
         """What was done, from the first; without biometric data and without names."""
-        return [
-            AuditEntry(*row)
-            for row in self._store.query(
-                "SELECT time, action, person, people, templates FROM audit ORDER BY id"
-            )
-        ]
+        return self._store.trail()
 
     def check(self) -> list[str]:
         """Look at everything: what is wrong, one sentence each; nothing is an empty list."""
-        return find_faults(self._store) + self._search.check()
+        return self._store.find_faults() + self._search.check()
 
     # Changing and deleting.
 
     def rename(self, person: str, name: str) -> None:
         """Give a person another name; the old one is deleted from the file."""
-        rename_person(self._store, check_name(person), check_name(name))
-        self._purge([], [check_name(person)])
+        self._store.rename_person(check_name(person), check_name(name))
+        self._purge(Removed(0, [], [check_name(person)]))
 
     def merge(self, person: str, into: str) -> int:
         """Move all templates of one person to another, and forget the first; gives how many."""
-        moved = merge_people(self._store, check_name(person), check_name(into))
-        self._purge([], [check_name(person)])
+        moved = self._store.merge_people(check_name(person), check_name(into))
+        self._purge(Removed(0, [], [check_name(person)]))
         return moved
 
     def delete(self, person: str) -> int:
@@ -473,19 +502,19 @@ class Gallery:
         file are looked through for what was deleted. Copies that the file system or somebody
         else made are out of reach: see the guide.
         """
-        removed = delete_person(self._store, check_name(person))
-        self._purge(removed.secrets, removed.names)
+        removed = self._store.delete_person(check_name(person))
+        self._purge(removed)
         return removed.templates
 
     def add_person(self, name: str) -> bool:
         """Somebody without faces yet; False where the name is in the gallery already."""
-        return add_person(self._store, check_name(name))
+        return self._store.add_person(check_name(name))
 
     def move_face(self, identifier: str, person: str) -> StoredFace:
         """Give a face to another person, who may be new; whoever has none left is forgotten."""
-        removed = move_face(self._store, identifier, check_name(person))
+        removed = self._store.move_face(identifier, check_name(person))
         if removed.templates:
-            self._purge(removed.secrets, removed.names)
+            self._purge(removed)
         moved = self.get_face(identifier)
         if moved is None:
             raise InputError(f"no face in {self.path} has the id {identifier!r}")
@@ -493,36 +522,23 @@ class Gallery:
 
     def delete_face(self, identifier: str) -> None:
         """Delete a face for good; whoever has none left is deleted as well."""
-        removed = delete_face(self._store, identifier)
-        self._purge(removed.secrets, removed.names)
+        self._purge(self._store.delete_face(identifier))
 
     def delete_source(self, digest: str) -> int:
         """Delete all faces of one picture, and whoever has no other; gives how many faces."""
-        raw, _ = check_digests([digest], None, 1)
-        removed = delete_picture(self._store, raw[0])
-        self._purge(removed.secrets, removed.names)
+        removed = self._store.delete_picture(check_digest(digest))
+        self._purge(removed)
         return removed.templates
 
-    def _purge(self, secrets: list[bytes], names: list[str]) -> None:
-        wipe_file(self._search.file)
-        for name in dict.fromkeys(names):
-            content = name.encode("utf-8")
-            # Part of somebody else's name or source, it stays.
-            shared = self._store.query(
-                "SELECT 1 FROM person WHERE instr(name, ?) UNION ALL "
-                "SELECT 1 FROM template WHERE instr(source, ?) LIMIT 1",
-                (content, content),
-            )
-            if not shared:
-                secrets = [*secrets, content]
-        purge(self._store, secrets, self._timeout)
+    def _purge(self, removed: Removed) -> None:
+        self._looks = None
+        self._store.purge(removed)
         self._search.touch()
 
     def purge(self) -> None:
         """Rewrite the file, so that nothing that was ever deleted is in it."""
-        with self._store.writing():
-            self._store.set_meta("purge", 1)
-        purge(self._store, None, self._timeout)
+        self._store.purge(None)
+        self._search.touch()
 
     # Moving.
 
@@ -540,8 +556,7 @@ class Gallery:
         with self._store.reading():
             written = write_export(self._store, self.model, Path(path), plaintext=plaintext)
         if not self._store.read_only:
-            with self._store.writing() as revision:
-                self._store.record("export", revision, None, len(self), written)
+            self._store.note("export", len(self), written)
         return Path(path)
 
     @classmethod
@@ -566,36 +581,43 @@ class Gallery:
             As in :meth:`create`.
         """
         held: GalleryExport = read_export(Path(source), key)
-        gallery = cls.create(path, held.model, key=key, seal_names=seal_names, timeout=timeout)
-        try:
-            if len(held.people):
-                vectors = check_vectors(held.vectors, gallery._store.dimension)
-                gallery._enrol(
-                    held.people,
-                    vectors,
-                    held.digests,
-                    held.faces,
-                    held.sources,
-                    held.qualities,
-                    held.added,
-                )
-        except BaseException:
-            gallery._store.close()
-            for suffix in ("", "-wal", "-shm"):
-                wipe_file(gallery.path.with_name(gallery.path.name + suffix))
-            raise
-        return gallery
+        # The file gets its name when everybody is in it: killed, there is no gallery.
+        with making(Path(path)) as temporary:
+            gallery = cls._make(temporary, held.model, key, seal_names, timeout)
+            try:
+                gallery._take_in(held)
+            finally:
+                gallery._store.close()
+        return cls.open(path, key=key, timeout=timeout)
+
+    def _take_in(self, held: GalleryExport) -> None:
+        if len(held.people):
+            vectors = check_vectors(held.vectors, self._store.dimension)
+            names = held.people, vectors, held.digests, held.faces
+            self._enrol(*names, held.sources, held.qualities, held.added)
+        for name in held.faceless:
+            self._store.add_person(check_name(name))
+        self._store.note("import", len(self), len(held.people))
 
 
-def _read_model(store: Store) -> FaceModel:
-    content = store.meta("verifier")
+def _check_quality(quality: Any) -> float:
     try:
-        held = load_bytes(content if isinstance(content, bytes) else b"", "its model")
+        value = float(quality)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"a quality is a number between 0 and 1; got {quality!r:.40}") from error
+    if not -1e6 <= value <= 1e6:
+        raise InputError(f"a quality is a number between 0 and 1; got {value:.4g}")
+    return value
+
+
+def _read_model(store: GalleryStore) -> FaceModel:
+    try:
+        held = load_bytes(store.model(), "its model")
         if not isinstance(held, (FaceModel, Verifier)):
             raise ModelDamagedError(f"a {type(held).__name__} compares no faces")
         model = FaceModel.of(held)
     except (ModelFileError, InputError) as error:
-        raise GalleryDamagedError(f"{store.path} is corrupted: {error}") from error
+        raise GalleryDamagedError(f"{store.where} is corrupted: {error}") from error
     if model.features != store.features or model.n_features != store.dimension:
-        raise GalleryDamagedError(f"{store.path} is corrupted: its model is for other vectors")
+        raise GalleryDamagedError(f"{store.where} is corrupted: its model is for other vectors")
     return model

@@ -1,7 +1,10 @@
-"""How the values of a row are stored: as they are, or sealed into their row."""
+"""How the values of a row are stored: as they are, or sealed into their row; with a checksum."""
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import struct
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,20 +13,25 @@ import numpy as np
 from mien.errors import GalleryDamagedError
 from mien.gallery._sealing import Sealer
 
-__all__ = ["RowCodec", "seal_identity"]
+__all__ = ["CHECK", "RowCodec", "seal_identity"]
 
-
+#: Bytes of the checksum of a row.
+CHECK = 16
 # Of a row of templates: person, digest, face, stored vector.
 _KINDS = (int, bytes, int, bytes)
 
 
-def seal_identity(features: str) -> bytes:
-    """What the check of a key belongs to."""
-    return b"gallery\x00" + features.encode("utf-8")
+def seal_identity(features: str, uuid: str | None) -> bytes:
+    """What the key of a gallery belongs to; format 1 named no gallery."""
+    return b"gallery\x00" + (uuid or "").encode("ascii", "replace") + features.encode("utf-8")
 
 
 class RowCodec:
-    """Names, vectors and sources to bytes and back.
+    """Names, vectors and sources to bytes and back, and the checksums of rows.
+
+    A checksum covers every value of its row, its table and its gallery. In a sealed gallery it
+    is keyed: nobody without the key can change a row, or bring one from another gallery. The *sum*
+    of all rows of a table, also keyed, tells when one was left out, added or exchanged.
 
     Parameters
     ----------
@@ -37,16 +45,31 @@ class RowCodec:
         None stores everything as it is.
     seal_names : bool
         Whether names and sources are sealed too.
+    uuid : str or None
+        Of the gallery; None is format 1, whose rows have no checksum.
     """
 
     def __init__(
-        self, where: str, features: str, dimension: int, sealer: Sealer | None, seal_names: bool
+        self,
+        where: str,
+        features: str,
+        dimension: int,
+        sealer: Sealer | None,
+        seal_names: bool,
+        uuid: str | None,
     ) -> None:
         self.where = where
         self.features = features
         self.dimension = dimension
         self.sealer = sealer
         self.seal_names = seal_names
+        self.uuid = uuid
+        plain = hashlib.sha256(b"mien gallery\x00" + (uuid or "").encode("utf-8")).digest()
+        self._row_key = plain if sealer is None else sealer.row_key
+        self._sum_key = plain if sealer is None else sealer.sum_key
+        self._own = (uuid or "").encode("utf-8")
+
+    # ------------------------------------------------------------------------ values
 
     def tag(self, name: str) -> bytes:
         if self.seal_names and self.sealer is not None:
@@ -56,19 +79,20 @@ class RowCodec:
     def hide_name(self, name: str, number: int) -> bytes:
         content = name.encode("utf-8")
         if self.seal_names and self.sealer is not None:
-            return self.sealer.seal(content, b"name\x00%d" % number)
+            return self.sealer.seal(content, self._own + b"name\x00%d" % number)
         return content
 
     def show_name(self, stored: bytes, number: int) -> str:
         if type(stored) is not bytes or type(number) is not int:
-            raise GalleryDamagedError(f"{self.where} is damaged: a name is none")
+            raise self.corrupted("invalid person record")
         content = stored
         if self.seal_names and self.sealer is not None:
-            content = self.sealer.unseal(stored, b"name\x00%d" % number, f"name {number}")
+            identity = self._own + b"name\x00%d" % number
+            content = self.sealer.unseal(stored, identity, f"{self.where}: name {number}")
         try:
             return content.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise GalleryDamagedError(f"{self.where} is damaged: name {number}") from error
+            raise self.corrupted(f"name {number} is not text") from error
 
     def hide_vector(self, vector: np.ndarray, person: int, digest: bytes, face: int) -> bytes:
         content = np.ascontiguousarray(vector, dtype="<f4").tobytes()
@@ -77,23 +101,24 @@ class RowCodec:
         return self.sealer.seal(content, self._identity(person, digest, face))
 
     def show_vectors(self, rows: Sequence[Any]) -> np.ndarray:
-        """Vectors (n, d) of rows (person, digest, face, stored)."""
-        if not all(tuple(map(type, row)) == _KINDS for row in rows):
-            raise GalleryDamagedError(f"{self.where} is damaged: a row of templates is none")
+        """Vectors (n, d) of rows (person, digest, face, stored, …)."""
+        if not all(tuple(map(type, row[:4])) == _KINDS for row in rows):
+            raise self.corrupted("invalid template record")
         if self.sealer is None:
             contents = [row[3] for row in rows]
         else:
+            what = f"{self.where}: a template"
             contents = [
-                self.sealer.unseal(stored, self._identity(person, digest, face), "a template")
-                for person, digest, face, stored in rows
+                self.sealer.unseal(row[3], self._identity(row[0], row[1], row[2]), what)
+                for row in rows
             ]
         size = 4 * self.dimension
         if any(len(content) != size for content in contents):
-            raise GalleryDamagedError(f"{self.where} is damaged: a template has the wrong length")
+            raise self.corrupted("a template has the wrong length")
         vectors = np.frombuffer(b"".join(contents), dtype="<f4").reshape(-1, self.dimension)
         # Written so that NaN fails it; also keeps squares of garbage from overflowing.
         if not np.all(np.abs(vectors) <= 1.01):
-            raise GalleryDamagedError(f"{self.where} is damaged: a template is not of unit length")
+            raise self.corrupted("a template is not of unit length")
         return vectors.astype(np.float32, copy=False)
 
     def hide_source(self, source: str | None, digest: bytes) -> bytes | None:
@@ -101,17 +126,59 @@ class RowCodec:
             return None
         content = source.encode("utf-8", "surrogateescape")
         if self.seal_names and self.sealer is not None:
-            return self.sealer.seal(content, b"source\x00" + digest)
+            return self.sealer.seal(content, self._own + b"source\x00" + digest)
         return content
 
     def show_source(self, stored: bytes | None, digest: bytes) -> str | None:
         if stored is None:
             return None
+        if type(stored) is not bytes or type(digest) is not bytes:
+            raise self.corrupted("invalid source of a template")
         content = stored
         if self.seal_names and self.sealer is not None:
-            content = self.sealer.unseal(stored, b"source\x00" + digest, "a source")
+            identity = self._own + b"source\x00" + digest
+            content = self.sealer.unseal(stored, identity, f"{self.where}: a source")
         return content.decode("utf-8", "surrogateescape")
 
     def _identity(self, person: int, digest: bytes, face: int) -> bytes:
         # A template opens in its own row only: nobody can give one person another's face.
-        return b"%s\x00%d\x00%s\x00%d" % (self.features.encode(), person, digest, face)
+        own = self._own + self.features.encode()
+        return b"%s\x00%d\x00%s\x00%d" % (own, person, digest, face)
+
+    # ------------------------------------------------------------------------ checksums
+
+    def check_row(self, table: bytes, *values: Any) -> bytes:
+        """The checksum of a row: of its table, its gallery and every value."""
+        parts = [table, self._own]
+        for value in values:
+            if value is None:
+                parts.append(b"\x00")
+            elif type(value) is int:
+                parts.append(b"i%d" % value)
+            elif type(value) is float:
+                parts.append(b"f" + struct.pack("<d", value))
+            elif type(value) is bytes:
+                parts.append(b"b%d:" % len(value) + value)
+            elif type(value) is str:
+                content = value.encode("utf-8", "surrogatepass")
+                parts.append(b"s%d:" % len(content) + content)
+            else:
+                raise self.corrupted("invalid value in a row")
+        content = b"\x1f".join(parts)
+        return hashlib.blake2b(content, key=self._row_key, digest_size=CHECK).digest()
+
+    def require_row(self, check: Any, table: bytes, *values: Any) -> None:
+        """Refuse a row that is not as it was written; rows of format 1 have no checksum."""
+        if self.uuid is None:
+            return
+        wanted = self.check_row(table, *values)
+        if type(check) is not bytes or not hmac.compare_digest(check, wanted):
+            raise self.corrupted(f"a row of {table.decode()} was altered")
+
+    def term(self, check: bytes) -> int:
+        """What a row adds to the sum of its table."""
+        content = hashlib.blake2b(check, key=self._sum_key, digest_size=32).digest()
+        return int.from_bytes(content, "little")
+
+    def corrupted(self, what: str) -> GalleryDamagedError:
+        return GalleryDamagedError(f"{self.where} is corrupted: {what}")

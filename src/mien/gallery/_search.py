@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
+import hmac
 import json
 import warnings
 from typing import Any
 
 import numpy as np
 
-from mien._core.atomic import atomic_path
 from mien._core.progress import report
 from mien.errors import MienError, MissingDependencyError, PerformanceWarning
 from mien.gallery._approximate import ApproximateIndex
 from mien.gallery._exact import ExactIndex, Shortlist, best_of
-from mien.gallery._purge import beside
-from mien.gallery._store import Store
+from mien.gallery._index_key import SIGNATURE, sign_index
+from mien.gallery._making import beside, replace_index, wipe_file
+from mien.gallery._protocol import GalleryStore
 from mien.verification import Verifier
 
 __all__ = ["EXACT_LIMIT", "Search"]
@@ -29,7 +29,7 @@ _DEPTH = 128
 class Search:
     """Indices of a gallery in memory, and the file of the approximate one beside it."""
 
-    def __init__(self, store: Store, verifier: Verifier, mark: str) -> None:
+    def __init__(self, store: GalleryStore, verifier: Verifier, mark: str) -> None:
         self.store = store
         self.verifier = verifier
         self.mark = mark
@@ -101,7 +101,7 @@ class Search:
             # Taken out first: what cannot be brought up to date is not asked again.
             index, self._exact = self._exact, None
             if index is None:
-                (n,) = self.store.query("SELECT count(*) FROM person")[0]
+                n = self.store.count_people()
                 index = ExactIndex(self.verifier, self.store.dimension, n)
                 self._build(index, "exact", n)
             else:
@@ -114,7 +114,7 @@ class Search:
             index, self._approximate = self._approximate or self._read_file(), None
             if index is None:
                 index = ApproximateIndex(self.verifier, self.store.dimension)
-                (n,) = self.store.query("SELECT count(*) FROM person")[0]
+                n = self.store.count_people()
                 self._build(index, "approximate", n)
                 self._dirty = True
             elif self._follow(index, "approximate"):
@@ -123,7 +123,7 @@ class Search:
             return index
 
     def _build(self, index: ExactIndex | ApproximateIndex, name: str, n: int) -> None:
-        revision = self.store.number("revision")
+        revision = self.store.revision()
         done = 0
         for batch in self.store.people_batches():
             index.put(batch)
@@ -133,16 +133,12 @@ class Search:
 
     def _follow(self, index: ExactIndex | ApproximateIndex, name: str) -> bool:
         """Take over what was changed since, by whatever process."""
-        revision, seen = self.store.number("revision"), self._seen[name]
+        revision, seen = self.store.revision(), self._seen[name]
         if revision == seen:
             return False
-        gone = self.store.query(
-            "SELECT person FROM audit WHERE revision > ? AND person IS NOT NULL "
-            "AND action IN ('delete', 'merge')",
-            (seen,),
-        )
+        gone = self.store.gone_since(seen)
         if gone:
-            index.remove(np.asarray([row[0] for row in gone], dtype=np.int64))
+            index.remove(np.asarray(gone, dtype=np.int64))
         for batch in self.store.people_batches(after=seen):
             index.put(batch)
         self._seen[name] = revision
@@ -150,19 +146,26 @@ class Search:
 
     # The file of the approximate index.
 
+    def _identity(self, state: str) -> bytes:
+        """What an index belongs to: this gallery, its model, and what was noted about it."""
+        return f"{self.store.codec.uuid}\x00{self.mark}\x00{state}".encode()
+
     def _read_file(self) -> ApproximateIndex | None:
-        """The index beside the gallery, if it is the one that this gallery's file names."""
-        text = self.store.meta("index")
-        if not isinstance(text, str) or not self.file.is_file():
+        """The index beside the gallery, if we signed it for what the gallery notes about it."""
+        text, key = self.store.index_state(), self.store.index_key()
+        if text is None or key is None or self.file.is_symlink() or not self.file.is_file():
             return None
         try:
             state = json.loads(text)
             content = self.file.read_bytes()
+            signature, content = content[:SIGNATURE], content[SIGNATURE:]
             # What does not come from us is never given to the library that reads it.
-            if hashlib.sha256(content).hexdigest() != state["sha256"] or state["mark"] != self.mark:
+            wanted = sign_index(key, self._identity(text), content)
+            if not hmac.compare_digest(signature, wanted):
                 return None
-            if self.store.sealer is not None:
-                content = self.store.sealer.unseal(content, b"index", "the index")
+            sealer = self.store.codec.sealer
+            if sealer is not None:
+                content = sealer.unseal(content, b"index", "the index")
             index = ApproximateIndex(self.verifier, self.store.dimension, content)
             self._seen["approximate"] = int(state["revision"])
             return index
@@ -172,38 +175,54 @@ class Search:
             return None
 
     def save(self) -> None:
-        """Write the approximate index beside the gallery, if it changed."""
-        if not self._dirty or self._approximate is None or self.store.read_only:
+        """Write the approximate index beside the gallery, if it changed; it is only a copy."""
+        index, key = self._approximate, self.store.index_key()
+        if not self._dirty or index is None or self.store.read_only or key is None:
             return
-        with self.store.writing() as revision:
-            # Within the transaction nobody can delete a person whom the file would still hold.
-            self._follow(self._approximate, "approximate")
-            content = self._approximate.save()
-            if self.store.sealer is not None:
-                content = self.store.sealer.seal(content, b"index")
-            with atomic_path(self.file, private=True) as temporary:
-                temporary.write_bytes(content)
-            digest = hashlib.sha256(content).hexdigest()
-            state = {"sha256": digest, "revision": revision, "mark": self.mark}
-            self.store.set_meta("index", json.dumps(state))
+        try:
+            self.store.save_index(lambda revision: self._write_file(index, key, revision))
+        except (MienError, OSError) as error:
+            wipe_file(self.file)
+            warnings.warn(
+                f"the index of {self.store.where} was not kept, and will be made again: {error}",
+                PerformanceWarning,
+                stacklevel=3,
+            )
         self._dirty = False
+
+    def _write_file(self, index: ApproximateIndex, key: bytes, revision: int) -> str:
+        # Within the transaction nobody can delete a person whom the file would still hold.
+        self._follow(index, "approximate")
+        content = index.save()
+        sealer = self.store.codec.sealer
+        if sealer is not None:
+            content = sealer.seal(content, b"index")
+        text = json.dumps({"revision": revision})
+        replace_index(self.file, sign_index(key, self._identity(text), content) + content)
+        return text
 
     def touch(self) -> None:
         """The file beside the gallery is gone: write it again when the gallery is closed."""
         self._dirty = self._approximate is not None
 
+    def forget(self) -> None:
+        """Remove the file beside the gallery."""
+        wipe_file(self.file)
+
     def check(self) -> list[str]:
         """What is wrong with the index beside the gallery; nothing if there is none."""
-        text = self.store.meta("index")
-        if text is None and self.file.exists():
+        text, key = self.store.index_state(), self.store.index_key()
+        if self.file.is_symlink():
+            return ["the index beside the gallery is a link, and is not read"]
+        if not self.file.exists():
+            return []
+        if text is None:
             return ["an index lies beside the gallery that it does not know"]
-        if text is not None and self.file.exists():
-            try:
-                wanted = json.loads(text)["sha256"]
-            except (ValueError, KeyError, TypeError):
-                return ["the entry of the index is not readable"]
-            if hashlib.sha256(self.file.read_bytes()).hexdigest() != wanted:
-                return ["the index beside the gallery was altered; it will be made again"]
+        content = self.file.read_bytes()
+        if key is None or not hmac.compare_digest(
+            content[:SIGNATURE], sign_index(key, self._identity(text), content[SIGNATURE:])
+        ):
+            return ["the index beside the gallery was altered, or is not ours; it is made again"]
         return []
 
 

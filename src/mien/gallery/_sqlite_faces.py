@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mien.errors import GalleryDamagedError, InputError
+from mien.gallery._protocol import Removed
 from mien.gallery._records import StoredFace
-from mien.gallery._store import Store
-from mien.gallery._writing import Removed, remove_templates
+from mien.gallery._sqlite_writing import announce_removal, remove_templates
+
+if TYPE_CHECKING:
+    from mien.gallery._sqlite_store import SqliteStore
 
 __all__ = [
     "add_person",
@@ -23,7 +26,6 @@ __all__ = [
     "read_vector",
 ]
 
-_MAX_FACE = 0xFFF
 _ROWS = (
     "SELECT t.person, p.name, t.digest, t.face, t.source, t.quality, t.added "
     "FROM template t JOIN person p ON p.id = t.person"
@@ -49,7 +51,7 @@ def _parse(identifier: str) -> tuple[bytes, int] | None:
     return content[:6] + bytes([(content[8] & 0x3F) << 2]), face
 
 
-def _show(store: Store, row: Any) -> StoredFace:
+def _show(store: SqliteStore, row: Any) -> StoredFace:
     number, name, digest, face, source, quality, added = row
     if type(digest) is not bytes or len(digest) != 32 or type(face) is not int:
         raise GalleryDamagedError(f"{store.path} is corrupted: invalid face record")
@@ -65,7 +67,7 @@ def _show(store: Store, row: Any) -> StoredFace:
 
 
 def list_faces(
-    store: Store, person: str | None, after: str | None, limit: int | None
+    store: SqliteStore, person: str | None, after: str | None, limit: int | None
 ) -> list[StoredFace]:
     """Faces of everybody or of one person, in the order of their pictures' digests."""
     conditions, values = [], []
@@ -91,7 +93,7 @@ def list_faces(
     return [_show(store, row) for row in store.query(statement, values)]
 
 
-def _find_row(store: Store, identifier: str) -> Any:
+def _find_row(store: SqliteStore, identifier: str) -> Any:
     place = _parse(identifier)
     if place is None:
         return None
@@ -105,37 +107,32 @@ def _find_row(store: Store, identifier: str) -> Any:
     return None
 
 
-def get_face(store: Store, identifier: str) -> StoredFace | None:
+def get_face(store: SqliteStore, identifier: str) -> StoredFace | None:
     """The face with this id, or None."""
     row = _find_row(store, identifier)
     return None if row is None else _show(store, row)
 
 
-def find_face(store: Store, digest: bytes, face: int) -> StoredFace | None:
+def find_face(store: SqliteStore, digest: bytes, face: int) -> StoredFace | None:
     """A face of a picture, or None."""
     rows = store.query(f"{_ROWS} WHERE t.digest = ? AND t.face = ?", (digest, face))
     return _show(store, rows[0]) if rows else None
 
 
-def _require_row(store: Store, identifier: str) -> Any:
+def _require_row(store: SqliteStore, identifier: str) -> Any:
     row = _find_row(store, identifier)
     if row is None:
         raise InputError(f"no face in {store.path} has the id {identifier!r}")
     return row
 
 
-def read_vector(store: Store, identifier: str) -> np.ndarray:
+def read_vector(store: SqliteStore, identifier: str) -> np.ndarray:
     """The template (1, d) of a face."""
-    number, _, digest, face, *_ = _require_row(store, identifier)
-    rows = store.query(
-        "SELECT person, digest, face, vector FROM template WHERE person = ? AND digest = ? "
-        "AND face = ?",
-        (number, digest, face),
-    )
-    return store.show_vectors(rows)
+    _, _, digest, face, *_ = _require_row(store, identifier)
+    return store.show_vectors(store.template_rows("digest = ? AND face = ?", (digest, face)))
 
 
-def add_person(store: Store, name: str) -> bool:
+def add_person(store: SqliteStore, name: str) -> bool:
     """Somebody without faces; False where the name is there already."""
     with store.writing() as revision:
         if store.find_person(name) is not None:
@@ -145,32 +142,27 @@ def add_person(store: Store, name: str) -> bool:
     return True
 
 
-def move_face(store: Store, identifier: str, person: str) -> Removed:
+def move_face(store: SqliteStore, identifier: str, person: str) -> Removed:
     """Give a face to another person; whoever has none left is forgotten."""
     with store.writing() as revision:
         old, name, digest, face, *_ = _require_row(store, identifier)
-        vector = read_vector(store, identifier)[0]
+        (row,) = store.template_rows("digest = ? AND face = ?", (digest, face))
         new = store.add_people([person], revision)[person]
         if new == old:
             return Removed(0, [], [])
-        store.connection.execute(
-            "UPDATE template SET person = ?, vector = ? WHERE digest = ? AND face = ?",
-            (new, store.hide_vector(vector, new, digest, face), digest, face),
-        )
+        hidden = store.hide_vector(store.show_vectors([row])[0], new, digest, face)
+        store.replace_template((new, digest, face, hidden, *row[4:]))
         names = []
         if not store.query("SELECT 1 FROM template WHERE person = ? LIMIT 1", (old,)):
             names.append(store.show_name(name, old))
-            store.connection.execute("DELETE FROM person WHERE id = ?", (old,))
-        store.connection.execute(
-            "UPDATE person SET revision = ? WHERE id IN (?, ?)", (revision, old, new)
-        )
+            store.drop_people("id = ?", (old,))
+        store.touch_people([old, new], revision)
         store.record("move-face", revision, old, 2, 1)
-        store.set_meta("purge", 1)
-        store.set_meta("index", None)
+        announce_removal(store)
     return Removed(1, [], names)
 
 
-def delete_face(store: Store, identifier: str) -> Removed:
+def delete_face(store: SqliteStore, identifier: str) -> Removed:
     """Delete a face; whoever has none left is deleted as well."""
     with store.writing() as revision:
         number, _, digest, face, *_ = _require_row(store, identifier)

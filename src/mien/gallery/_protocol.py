@@ -1,0 +1,209 @@
+"""What a gallery needs of a store: people, templates, the trail, purging, and rows to search in.
+
+:class:`~mien.gallery._sqlite_store.SqliteStore` keeps it in one file. Another store, such as a
+shared one on a server, has the same methods; nothing above this page knows where rows are kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from mien.gallery._records import AuditEntry, Person, StoredFace
+from mien.gallery._row_codec import RowCodec
+
+__all__ = ["GalleryStore", "NewTemplates", "PeopleBatch", "Removed", "TemplateRows"]
+
+
+class PeopleBatch(NamedTuple):
+    """People (g,) by number, how many templates each has, and the sums (g, d) of those."""
+
+    ids: np.ndarray
+    counts: np.ndarray
+    sums: np.ndarray
+
+
+@dataclass(frozen=True)
+class NewTemplates:
+    """Faces to be added, one entry each; ``added`` is now if it is None."""
+
+    names: list[str]
+    vectors: np.ndarray
+    digests: list[bytes]
+    faces: list[int]
+    sources: Sequence[str | None] | None
+    qualities: Sequence[float | None] | None
+    added: Sequence[float] | None
+
+
+class Removed(NamedTuple):
+    """How many templates were removed, and what must not be found in the store any more."""
+
+    templates: int
+    secrets: list[bytes]
+    names: list[str]
+
+
+class TemplateRows(NamedTuple):
+    """Everything that an export holds, as it is stored: sealed where the store is sealed."""
+
+    people: list[tuple[int, bytes]]
+    templates: list[tuple[int, bytes, int, bytes, bytes | None, float | None, float]]
+
+
+class GalleryStore(Protocol):
+    """A store of people and templates; each method that changes something is one transaction."""
+
+    @property
+    def where(self) -> str:
+        """What to call it in errors."""
+
+    @property
+    def path(self) -> Path:
+        """The file, for a store that is one."""
+
+    @property
+    def features(self) -> str:
+        """What the vectors are."""
+
+    @property
+    def dimension(self) -> int:
+        """Their length."""
+
+    @property
+    def sealed(self) -> bool:
+        """Whether templates are encrypted."""
+
+    @property
+    def read_only(self) -> bool:
+        """Whether nothing may be changed."""
+
+    def close(self) -> None:
+        """Let it go."""
+
+    def reading(self) -> AbstractContextManager[None]:
+        """All that is read in the block is of one moment."""
+
+    # Settings.
+    def revision(self) -> int:
+        """A number that grows with every change."""
+
+    def model(self) -> bytes:
+        """The file of the model that compares the faces."""
+
+    def model_mark(self) -> str:
+        """A digest of it, quick to ask for."""
+
+    def set_model(self, content: bytes) -> None:
+        """Replace it; an index of the old one is forgotten."""
+
+    # People.
+    def count_people(self) -> int:
+        """All people."""
+
+    def count_enrolled(self) -> int:
+        """People with at least one template."""
+
+    def people(self) -> list[Person]:
+        """Everybody."""
+
+    def names_of(self, ids: Iterable[int]) -> dict[int, str]:
+        """Names by number, of those who are there."""
+
+    def add_person(self, name: str) -> bool:
+        """Somebody without faces; False where the name is taken."""
+
+    def rename_person(self, old: str, new: str) -> None:
+        """Give a person another name."""
+
+    def merge_people(self, person: str, into: str) -> int:
+        """Move all templates of one person to another, and forget the first; gives how many."""
+
+    def delete_person(self, name: str) -> Removed:
+        """Delete a person with all templates."""
+
+    # Templates.
+    def insert(self, new: NewTemplates) -> int:
+        """Add faces, all or none; gives how many were not there already."""
+
+    def contains(self, digest: bytes) -> bool:
+        """Whether a face of this picture is there."""
+
+    def delete_picture(self, digest: bytes) -> Removed:
+        """Delete all faces of a picture, and whoever has no other."""
+
+    def list_faces(
+        self, person: str | None, after: str | None, limit: int | None
+    ) -> list[StoredFace]:
+        """Faces in a fixed order, for reading in pages."""
+
+    def get_face(self, identifier: str) -> StoredFace | None:
+        """The face with this id."""
+
+    def find_face(self, digest: bytes, face: int) -> StoredFace | None:
+        """A face of a picture."""
+
+    def read_vector(self, identifier: str) -> np.ndarray:
+        """The template (1, d) of a face."""
+
+    def move_face(self, identifier: str, person: str) -> Removed:
+        """Give a face to another person."""
+
+    def delete_face(self, identifier: str) -> Removed:
+        """Delete one face."""
+
+    def all_rows(self) -> TemplateRows:
+        """Everything, for an export, as it is stored."""
+
+    @property
+    def codec(self) -> RowCodec:
+        """How what is stored is read."""
+
+    def seal_text(self) -> str | None:
+        """How the store is sealed, for an export that the same key opens."""
+
+    # Rows to search in.
+    def people_batches(self, *, after: int | None = None) -> Iterator[PeopleBatch]:
+        """Sums of everybody, or of those changed after a revision, by rising number."""
+
+    def some_people(self, ids: Iterable[int]) -> PeopleBatch:
+        """Sums of the named people."""
+
+    def gone_since(self, revision: int) -> list[int]:
+        """Numbers of people who were deleted or merged since."""
+
+    def index_key(self) -> bytes | None:
+        """With which an index beside the store is signed; None where none is kept."""
+
+    def index_state(self) -> str | None:
+        """What was noted about the index that lies beside the store."""
+
+    def save_index(self, write: IndexWriter) -> None:
+        """Note a new index; nobody can be deleted between its writing and the note."""
+
+    # The trail, and forgetting.
+    def trail(self) -> list[AuditEntry]:
+        """What was done, from the first."""
+
+    def note(self, action: str, people: int, templates: int) -> None:
+        """Add to the trail."""
+
+    def purge(self, removed: Removed | None) -> None:
+        """See that nothing removed is left in the store; None rewrites everything."""
+
+    def needs_purge(self) -> bool:
+        """Whether somebody removed something and did not come to purging."""
+
+    def find_faults(self) -> list[str]:
+        """What is wrong, one sentence each."""
+
+
+class IndexWriter(Protocol):
+    """Writes an index of the state at a revision, and gives what to note about it."""
+
+    def __call__(self, revision: int) -> str: ...
