@@ -58,7 +58,7 @@ def enrol(
     with showing_progress():
         result = enrol_photos(
             photos, gallery, model=model, engine=engine, min_quality=min_quality, n_jobs=jobs,
-            key=ask_key(passphrase),
+            key=ask_key(passphrase, new=not gallery.exists()),
         )  # fmt: skip
     if as_json:
         print_json(result.to_dict())
@@ -77,9 +77,12 @@ def enrol(
         raise typer.Exit(1)
 
 
-def ask_key(passphrase: bool) -> str | None:
-    """The passphrase of a sealed gallery, typed in unseen."""
-    return typer.prompt("Passphrase", hide_input=True, err=True) if passphrase else None
+def ask_key(passphrase: bool, *, new: bool = False) -> str | None:
+    """The passphrase of a sealed gallery, typed in unseen; twice where it is a ``new`` one."""
+    if not passphrase:
+        return None
+    typed: str = typer.prompt("Passphrase", hide_input=True, err=True, confirmation_prompt=new)
+    return typed
 
 
 def show_failures(failures: list[Failure], n_pictures: int) -> None:

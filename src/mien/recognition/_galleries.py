@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mien.errors import InputError, MissingDataError
+from mien.errors import GalleryError, InputError, MissingDataError
 from mien.gallery import FaceModel, Gallery
 from mien.recognition._models import check_engine, load_model
 
@@ -41,7 +41,7 @@ def open_or_create(
     key: bytes | str | None,
 ) -> Iterator[Gallery]:
     """A gallery to write to; a new one gets the model, or the shipped one."""
-    if isinstance(gallery, Gallery) or Path(gallery).exists():
+    if isinstance(gallery, Gallery) or _is_there(Path(gallery)):
         if model is not None:
             raise InputError(
                 "the gallery has a model already, so none can be given: "
@@ -52,5 +52,20 @@ def open_or_create(
                 check_engine(opened.model, engine)
             yield opened
         return
-    with Gallery.create(Path(gallery), load_model(model, engine), key=key) as created:
+    with _create(Path(gallery), load_model(model, engine), key) as created:
         yield created
+
+
+def _is_there(path: Path) -> bool:
+    """Whether something is there; an empty file is what a stopped process leaves."""
+    return path.exists() and (not path.is_file() or path.stat().st_size > 0)
+
+
+def _create(path: Path, model: FaceModel, key: bytes | str | None) -> Gallery:
+    """A new gallery, or the one that another process has made in the meantime."""
+    try:
+        return Gallery.create(path, model, key=key)
+    except GalleryError:
+        if not _is_there(path):
+            raise
+        return Gallery.open(path, key=key)
