@@ -214,7 +214,7 @@ def test_pictures_of_the_archive(tmp_path: Path) -> None:
     with pytest.raises(MissingDataError, match=r"no colour pictures .*prepared archive is grey"):
         load_lfw(tmp_path, colour=True)
     _archive(place, {**good, "Bo/Bo_0001.jpg": b"text"})
-    with pytest.raises(ImageError, match=r"'Bo/Bo_0001\.jpg' in .*zip' is no picture"):
+    with pytest.raises(ImageError, match=r"'Bo/Bo_0001\.jpg' in .*zip' is not a picture"):
         load_lfw(tmp_path)
 
 

@@ -71,7 +71,7 @@ def test_broken_files_are_results_and_the_rest_goes_on(album: Path) -> None:
     assert "is empty" in reasons["empty.png"]
     assert "cannot be decoded" in reasons["half.jpg"]
     assert "is not there" in reasons["lost.png"]
-    assert "is no picture" in reasons["text.jpg"]
+    assert "is not a picture" in reasons["text.jpg"]
     usable = {result.path.name: result for result in results if not result.error}
     assert {name: len(r.faces) for name, r in usable.items()} == {
         **{"a.png": 1, "b.png": 1, "c.jpg": 1},
@@ -146,7 +146,7 @@ def test_arguments_are_checked_before_any_work(album: Path) -> None:
 def test_a_huge_file_is_refused_before_it_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(analyse_module, "_MOST_BYTES", 1000)
+    monkeypatch.setattr("mien.media._decoding._MAX_FILE_BYTES", 1000)
     (tmp_path / "big.png").write_bytes(bytes(2000))
     (result,) = analyse_pictures([tmp_path / "big.png"], n_jobs=1)
     assert "is larger than 1,000 bytes" in (result.error or "")

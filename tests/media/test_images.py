@@ -155,8 +155,8 @@ def test_each_broken_file_has_its_reason(tmp_path: Path) -> None:
     whole = _encoded(Image.fromarray(_ramp(64, 64)), "JPEG")
     for name, data, reason in (
         ("empty.jpg", b"", r"is empty \(0 bytes\)"),
-        ("text.jpg", b"these are the notes about ann\n", "is no picture: it is text"),
-        ("noise.png", bytes(range(128, 256)), "is no picture; JPEG"),
+        ("text.jpg", b"these are the notes about ann\n", "is not a picture: it is text"),
+        ("noise.png", bytes(range(128, 256)), "is not a picture; JPEG"),
         ("half.jpg", whole[: len(whole) // 2], "cannot be decoded"),
         ("stub.png", _png_header(8, 8), "cannot be decoded"),
     ):
@@ -169,10 +169,10 @@ def test_each_broken_file_has_its_reason(tmp_path: Path) -> None:
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(MissingDataError, match=r"nobody\.png' is not there"):
         read_image(tmp_path / "nobody.png")
-    with pytest.raises(ImageError, match="no regular file"):
+    with pytest.raises(ImageError, match="not a regular file"):
         read_image(tmp_path)
     os.mkfifo(tmp_path / "pipe.png")
-    with pytest.raises(ImageError, match="no regular file"):
+    with pytest.raises(ImageError, match="not a regular file"):
         read_image(tmp_path / "pipe.png")
     (tmp_path / "loop.png").symlink_to(tmp_path / "loop.png")
     with pytest.raises(ImageError, match="cannot be opened"):
@@ -180,7 +180,7 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_no_script_runs_behind_a_picture() -> None:
-    with pytest.raises(ImageError, match="is no picture: it is text"):
+    with pytest.raises(ImageError, match="is not a picture: it is text"):
         decode_image(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 10 10\nshowpage\n")
 
 

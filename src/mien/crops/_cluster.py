@@ -76,7 +76,7 @@ def list_pictures(folder: Path) -> list[str]:
         raise MissingDataError(f"{str(folder)!r} is no folder")
     found = [path.relative_to(folder).as_posix() for path in find_pictures(folder)]
     if not found:
-        raise MissingDataError(f"there is no picture below {str(folder)!r}")
+        raise MissingDataError(f"there is not a picture below {str(folder)!r}")
     return found
 
 

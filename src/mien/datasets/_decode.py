@@ -15,7 +15,7 @@ import numpy as np
 from mien._core.progress import report
 from mien._core.validation import check_choice
 from mien.errors import DataError, ImageError, MienError
-from mien.media import DecodedImage, decode_file, open_picture
+from mien.media import DecodedImage, decode_sized, read_file
 
 __all__ = ["ON_ERROR", "DecodedPictures", "decode_all", "decode_path", "join_failures"]
 
@@ -41,8 +41,7 @@ def join_failures(what: str, failures: Sequence[str]) -> str:
 
 def decode_path(path: Path, **options: Any) -> DecodedImage:
     """Decode one file."""
-    with open_picture(path) as file:
-        return decode_file(file, repr(str(path)), **options)
+    return decode_sized(read_file(path), repr(str(path)), **options)
 
 
 def decode_all(

@@ -23,7 +23,7 @@ def list_folder(root: Path) -> tuple[dict[str, list[Path]], list[str]]:
         raise DataError(
             f"{str(root)!r} is not a folder; a folder with one folder per person is needed"
         )
-    found = find_media(root)
+    found = find_media(root, links="all")
     names = _folders_in(root)
     people: dict[str, list[Path]] = {name: [] for name in names}
     loose: list[Path] = []
@@ -74,7 +74,8 @@ def load_folder(
     ----------
     path : path
         A folder with a folder for each person, whose name is the label. Pictures may lie deeper.
-        Files are listed by :func:`mien.media.find_media`: those named like pictures are taken.
+        Files are listed by :func:`mien.media.find_media`: those named like pictures are taken, and
+        links are followed.
     size : int or (height, width) or None
         Bring every picture to this size; needed where they differ. An integer is a square.
     colour : bool

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import zipfile
@@ -20,7 +19,7 @@ from mien.datasets._home import data_home, find_place, read_arrays
 from mien.datasets._lfw_protocol import load_lfw_protocol
 from mien.datasets._record import FaceSet
 from mien.errors import DataError, InputError, MissingDataError
-from mien.media import DecodedImage, decode_file
+from mien.media import DecodedImage, decode_sized
 
 __all__ = ["EmbeddingSet", "load_lfw", "load_lfw_embeddings", "load_lfw_landmarks"]
 
@@ -143,7 +142,7 @@ def _decode_member(archive: zipfile.ZipFile, name: str, **options: Any) -> Decod
         data = archive.read(name)
     except Exception as error:  # zipfile and zlib each have their own
         raise DataError(f"{name!r} in {archive.filename!r} cannot be read: {error}") from error
-    return decode_file(io.BytesIO(data), f"{name!r} in {archive.filename!r}", **options)
+    return decode_sized(data, f"{name!r} in {archive.filename!r}", **options)
 
 
 def _choose_rows(listing: Listing, people: Iterable[str] | None, min_pictures: int) -> np.ndarray:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from mien._core.progress import track
-from mien.errors import ImageError, InputError, MienError
+from mien.errors import InputError, MienError
 from mien.faces._align import align_face
 from mien.faces._engines import FaceEngine, load_engine
 from mien.faces._face import FoundFace, PictureResult
@@ -25,11 +25,10 @@ from mien.faces._journal import Journal, stamp
 from mien.faces._quality import quality_of_crop
 from mien.faces._sface import one_thread_each
 from mien.faces._worker import ProcessWorker
-from mien.media import check_picture, decode_image, open_picture
+from mien.media import check_picture, decode_image, read_file
 
 __all__ = ["analyse_image", "analyse_pictures"]
 
-_MOST_BYTES = 256 * 2**20
 _AHEAD = 4
 _ONE_THREAD = ("dlib",)  # its network holds the interpreter's lock
 
@@ -170,7 +169,7 @@ def analyse_file(
     """Analyse one file; every failure is in the result."""
     digest, size = "", (0, 0)
     try:
-        data = _read(path)
+        data = read_file(path)
         digest = hashlib.sha256(data).hexdigest()
         image = decode_image(data, repr(str(path)), colour=True)
         del data
@@ -182,15 +181,6 @@ def analyse_file(
         reason = f"{str(path)!r} cannot be analysed: {type(error).__name__}: {error}"
         return PictureResult(path, digest, size, [], reason)
     return PictureResult(path, digest, size, found)
-
-
-def _read(path: Path) -> bytes:
-    """The bytes of a file of a sane size; digest and pixels come from the same ones."""
-    with open_picture(path) as file:
-        data = file.read(_MOST_BYTES + 1)
-    if len(data) > _MOST_BYTES:
-        raise ImageError(f"{str(path)!r} is larger than {_MOST_BYTES:,} bytes")
-    return data
 
 
 def _stream(
@@ -255,7 +245,7 @@ def _with_crops(result: PictureResult) -> PictureResult:
     if all(found.crop is not None for found in result.faces):
         return result
     try:
-        image = decode_image(_read(result.path), repr(str(result.path)), colour=True)
+        image = decode_image(read_file(result.path), repr(str(result.path)), colour=True)
     except MienError as error:
         return replace(result, faces=[], error=str(error))
     faces = [replace(found, crop=align_face(image, found.face)) for found in result.faces]

@@ -1,4 +1,5 @@
 from ._captions import caption_pictures
+from ._decoding import DecodedImage, decode_image, decode_sized, read_file, read_image
 from ._drawing import draw_boxes
 from ._frames import Frame, FrameSource, open_frames
 from ._groups import (
@@ -9,20 +10,8 @@ from ._groups import (
     number_groups,
     pairs_in_pictures,
 )
-from ._images import (
-    MAX_PIXELS,
-    MAX_SIDE,
-    DecodedImage,
-    check_picture,
-    check_size,
-    contact_sheet,
-    decode_file,
-    decode_image,
-    open_picture,
-    read_image,
-    resize_images,
-    write_image,
-)
+from ._images import check_picture, check_size, contact_sheet, resize_images, write_image
+from ._limits import MAX_PIXELS, MAX_SIDE
 from ._listing import (
     PICTURE_SUFFIXES,
     VIDEO_SUFFIXES,
@@ -58,8 +47,8 @@ __all__ = [
     "check_picture",
     "check_size",
     "contact_sheet",
-    "decode_file",
     "decode_image",
+    "decode_sized",
     "draw_boxes",
     "find_media",
     "find_pictures",
@@ -72,9 +61,9 @@ __all__ = [
     "join_tracks",
     "number_groups",
     "open_frames",
-    "open_picture",
     "pairs_in_pictures",
     "picture_time",
+    "read_file",
     "read_image",
     "read_names",
     "read_xmp",

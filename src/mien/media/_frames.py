@@ -11,7 +11,8 @@ import numpy as np
 
 from mien._core.validation import require
 from mien.errors import DataError, ImageError, MissingDataError
-from mien.media._images import MAX_PIXELS, read_image
+from mien.media._decoding import read_image
+from mien.media._limits import MAX_PIXELS
 
 __all__ = ["Frame", "FrameSource", "open_frames"]
 
@@ -95,7 +96,7 @@ def open_frames(path: Path, every: int, pictures: list[Path] | None = None) -> F
 def _check_container(path: Path) -> None:
     try:
         if not stat.S_ISREG(path.stat().st_mode):
-            raise DataError(f"{str(path)!r} is no regular file")
+            raise DataError(f"{str(path)!r} is not a regular file")
         with path.open("rb") as file:
             head = file.read(_TRANSPORT_PACKET + 1)
     except FileNotFoundError as error:

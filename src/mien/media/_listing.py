@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mien._core.validation import check_choice
 from mien.errors import DataError, MissingDataError
 
 __all__ = [
@@ -19,23 +20,8 @@ __all__ = [
 ]
 
 PICTURE_SUFFIXES = frozenset(
-    [
-        ".jpg",
-        ".jpeg",
-        ".jpe",
-        ".jfif",
-        ".mpo",
-        ".png",
-        ".webp",
-        ".bmp",
-        ".dib",
-        ".tif",
-        ".tiff",
-        ".pgm",
-        ".ppm",
-        ".pnm",
-        ".gif",
-    ]
+    {".jpg", ".jpeg", ".jpe", ".jfif", ".mpo", ".png", ".webp", ".bmp", ".dib", ".tif", ".tiff"}
+    | {".pgm", ".ppm", ".pnm", ".gif", ".heic", ".heif", ".hif", ".avif"}
 )
 """How the names of pictures end, in lower case; the content decides how a file is decoded."""
 VIDEO_SUFFIXES = frozenset(
@@ -59,6 +45,19 @@ VIDEO_SUFFIXES = frozenset(
 )
 """How the names of videos end, in lower case; the content decides how a file is read."""
 
+_RAW = "a camera's raw file, which is not read: export it as JPEG"
+_OTHER = "a kind of picture that is not read: export it as JPEG or PNG"
+_UNREAD = dict.fromkeys(
+    (
+        ".3fr", ".arw", ".cr2", ".cr3", ".crw", ".dng", ".erf", ".kdc", ".mrw", ".nef", ".nrw",
+        ".orf", ".pef", ".raf", ".raw", ".rw2", ".rwl", ".sr2", ".srf", ".srw", ".x3f",
+    ),
+    _RAW,
+) | dict.fromkeys(
+    (".jxl", ".jp2", ".j2k", ".jxr", ".psd", ".xcf", ".exr", ".hdr"), _OTHER
+)  # fmt: skip
+_LINKS = ("files", "all", "none")
+
 # What file managers leave behind without hiding it.
 _LITTER = {"thumbs.db", "desktop.ini"}
 
@@ -74,8 +73,9 @@ class MediaFiles:
     videos : list of Path
         Files with the suffix of a video, in the same order.
     left_out : list of (Path, str)
-        What was not looked at although it may hold pictures, such as a folder that cannot be
-        read, each with the reason.
+        What looks like a picture and is not read, such as a camera's raw file, and what was not
+        looked into, such as a folder without permission or a link out of the folder; each with
+        the reason.
     """
 
     pictures: list[Path] = field(default_factory=list)
@@ -107,19 +107,22 @@ def is_video(path: str | os.PathLike[str]) -> bool:
     return Path(path).suffix.lower() in VIDEO_SUFFIXES
 
 
-def find_media(path: str | os.PathLike[str]) -> MediaFiles:
+def find_media(path: str | os.PathLike[str], *, links: str = "files") -> MediaFiles:
     """List the pictures and videos of a folder and of all folders below it, in a fixed order.
 
     Parameters
     ----------
     path : path
         A folder; or a single file, which is taken for a picture unless it is named like a video.
+    links : {"files", "all", "none"}
+        Which symbolic links that lead out of the folder are followed: those to files, which
+        ``mien cluster`` writes; those to folders as well; or none of them, for folders of
+        strangers. Links within the folder are no matter: every folder is visited once.
 
     Returns
     -------
     MediaFiles
-        Sorted by path. Hidden files and folders are ignored. Links are followed, but every folder
-        is visited once, so links that lead back or fan out do no harm.
+        Sorted by path. Hidden files and folders are ignored.
 
     Raises
     ------
@@ -134,24 +137,29 @@ def find_media(path: str | os.PathLike[str]) -> MediaFiles:
     >>> import pathlib, tempfile
     >>> from mien.media import find_media
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     for name in ("b.jpg", "a.png", "film.mp4", "notes.txt"):
+    ...     for name in ("b.jpg", "a.png", "film.mp4", "c.cr2", "notes.txt"):
     ...         pathlib.Path(folder, name).touch()
     ...     found = find_media(folder)
     >>> [path.name for path in found.pictures], [path.name for path in found.videos]
     (['a.png', 'b.jpg'], ['film.mp4'])
+    >>> [(path.name, reason) for path, reason in found.left_out]
+    [('c.cr2', "a camera's raw file, which is not read: export it as JPEG")]
     """
+    check_choice("links", links, _LINKS)
     root = Path(path)
     if not root.is_dir():
         if not root.exists():
             raise MissingDataError(f"{str(root)!r} is not there")
         return MediaFiles(videos=[root]) if is_video(root) else MediaFiles(pictures=[root])
     found = MediaFiles()
+    inside = os.path.realpath(root)
     seen: set[tuple[int, int]] = set()
+    # A stack and no recursion: folders may be nested deeper than Python's calls.
     waiting = [root]
     while waiting:
         place = waiting.pop()
         if not _is_folder(place):
-            (found.videos if is_video(place) else found.pictures).append(place)
+            _sort_in(place, found)
             continue
         try:
             status = place.stat()
@@ -168,9 +176,37 @@ def find_media(path: str | os.PathLike[str]) -> MediaFiles:
             entry = place / name
             if name.startswith(".") or name.lower() in _LITTER:
                 continue
-            if is_picture(entry) or is_video(entry) or _is_folder(entry):
-                waiting.append(entry)
+            is_folder = _is_folder(entry)
+            if not (is_folder or _looks_like_media(entry)):
+                continue
+            if entry.is_symlink() and not _may_follow(entry, is_folder, inside, links):
+                kind = "folder" if is_folder else "file"
+                reason = f"a link to a {kind} elsewhere, which is not followed"
+                found.left_out.append((entry, reason))
+                continue
+            waiting.append(entry)
     return found
+
+
+def _looks_like_media(path: Path) -> bool:
+    return is_picture(path) or is_video(path) or path.suffix.lower() in _UNREAD
+
+
+def _sort_in(path: Path, found: MediaFiles) -> None:
+    if is_video(path):
+        found.videos.append(path)
+    elif is_picture(path):
+        found.pictures.append(path)
+    else:
+        found.left_out.append((path, _UNREAD[path.suffix.lower()]))
+
+
+def _may_follow(link: Path, is_folder: bool, inside: str, links: str) -> bool:
+    """Whether a link is looked at; one that leads nowhere is, so that reading it says so."""
+    if links == "all" or (links == "files" and not is_folder):
+        return True
+    target = os.path.realpath(link)
+    return target == inside or target.startswith(inside + os.sep)
 
 
 def _is_folder(path: Path) -> bool:
