@@ -52,13 +52,16 @@ def _paper_rows() -> Iterator[Row]:
         "Eigenfaces(20)": (lambda: Eigenfaces(20).fit(X), ""),
         "Fisherfaces": (lambda: Fisherfaces().fit(X, people), ""),
         "RelevantComponents(20)": (lambda: RelevantComponents(20).fit(X, groups), "paper: 237 s"),
-        "NullSpaceProjection": (lambda: NullSpaceProjection().fit(X, groups), "paper: 244 s"),
+        "NullSpaceProjection": (
+            lambda: NullSpaceProjection(regularization=0).fit(X, groups),
+            "paper: 244 s",
+        ),
         "KernelRelevantComponents(20)": (
             lambda: KernelRelevantComponents(20, sigma=100.0).fit(X, groups),
             "paper: 183 s",
         ),
         "KernelNullSpaceProjection": (
-            lambda: KernelNullSpaceProjection(sigma=100.0).fit(X, groups),
+            lambda: KernelNullSpaceProjection(regularization=0, sigma=100.0).fit(X, groups),
             "paper: 198 s",
         ),
     }
@@ -68,17 +71,19 @@ def _paper_rows() -> Iterator[Row]:
         total += took
         yield Row(job, f"mien, {name}", took, took / floor, "one thin SVD", note)
     yield Row(job, "mien, all six", total, total / floor, "one thin SVD")
-    auto = seconds(lambda: KernelNullSpaceProjection(random_state=0).fit(X, groups), 1)
+    auto = seconds(
+        lambda: KernelNullSpaceProjection(regularization=0, random_state=0).fit(X, groups), 1
+    )
     yield Row(job, "mien, kernel, sigma='auto'", auto, auto / floor, "one thin SVD")
 
 
 def _singular_rows() -> Iterator[Row]:
     X, groups = _grouped(1000, 2304, 5)
     job = "RCA, N = 1,000, d = 2,304, groups of 5"
-    ours = seconds(lambda: RelevantComponents().fit(X, groups), 1)
-    model = RelevantComponents().fit(X, groups)
+    ours = seconds(lambda: RelevantComponents(None).fit(X, groups), 1)
+    model = RelevantComponents(None).fit(X, groups)
     note = f"rank 800, {_whitening_error(model.components_, X, groups):.1e} from white"
-    null = seconds(lambda: NullSpaceProjection().fit(X, groups), 1)
+    null = seconds(lambda: NullSpaceProjection(regularization=0).fit(X, groups), 1)
     yield Row(job, "mien, NullSpaceProjection", null, null / ours, "mien's RCA", "199 directions")
     yield Row(job, "mien, RelevantComponents", ours, 1.0, "", note)
     RCA = metric_learn_rca()
@@ -117,7 +122,7 @@ def _rca_rows() -> Iterator[Row]:
     for n in (10_000, 100_000):
         X, groups = _grouped(n, 500, 5)
         job = f"RCA, N = {n:,}, d = 500, groups of 5"
-        ours = seconds(lambda X=X, groups=groups: RelevantComponents().fit(X, groups), 1)
+        ours = seconds(lambda X=X, groups=groups: RelevantComponents(None).fit(X, groups), 1)
         floor = seconds(lambda X=X: X.T @ X, 1)
         yield Row(job, "NumPy, X.T @ X", floor, floor / ours, "mien")
         growth = ours / first.setdefault("mien", ours)
@@ -139,8 +144,8 @@ def _clustering_rows() -> Iterator[Row]:
     X, groups = _grouped(3000, 30, 3)
     job = "average linkage, N = 3,000"
     theirs = seconds(lambda: linkage(X, "average"), 1)
-    ours = seconds(lambda: ConstrainedClustering(50).fit(X), 1)
-    linked = seconds(lambda: ConstrainedClustering(50).fit(X, groups=groups), 1)
+    ours = seconds(lambda: ConstrainedClustering(50, metric="euclidean").fit(X), 1)
+    linked = seconds(lambda: ConstrainedClustering(50, metric="euclidean").fit(X, groups=groups), 1)
     yield Row(job, "SciPy", theirs, 1.0, "", "no constraints possible")
     yield Row(job, "mien", ours, ours / theirs, "SciPy")
     yield Row(job, "mien, groups of 3", linked, linked / theirs, "SciPy")
@@ -172,7 +177,7 @@ def _batches(n: int, d: int, size: int, rows: int) -> Iterator[tuple[np.ndarray,
 
 
 def _fit_batches(n: int, d: int) -> None:
-    RelevantComponents().fit(GroupStatistics.from_batches(_batches(n, d, 5, 2000)))
+    RelevantComponents(None).fit(GroupStatistics.from_batches(_batches(n, d, 5, 2000)))
 
 
 def _sum_products(n: int, d: int) -> None:
@@ -187,7 +192,7 @@ SCALE = (100_000, 5120)
 
 def fit_scale() -> None:
     n, d = SCALE
-    RelevantComponents().fit(GroupStatistics.from_batches(_batches(n, d, 5, 2000)))
+    RelevantComponents(None).fit(GroupStatistics.from_batches(_batches(n, d, 5, 2000)))
 
 
 def multiply_scale() -> None:

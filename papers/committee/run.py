@@ -53,7 +53,9 @@ def _rivals(n: int, c: int, n_members: int, seed: int) -> dict[str, Any]:
         methods[f"Fisherfaces, PCA {m}{limit}"] = RandomSamplingLDA(
             1, n_fixed=m, n_random=0, **PLAIN
         )
-    methods["null-space LDA, nearest mean"] = make_pipeline(NullSpaceLDA(), NearestCentroid())
+    methods["null-space LDA, nearest mean"] = make_pipeline(
+        NullSpaceLDA(regularization=0), NearestCentroid()
+    )
     lda = LinearDiscriminantAnalysis()
     small = make_pipeline(
         # The full solver fails to converge on some replicates: they hold copies.

@@ -37,19 +37,19 @@ def error(
     model: Any, gallery: np.ndarray, names: np.ndarray, X: np.ndarray, y: np.ndarray
 ) -> float:
     """Per cent of X (n, d) whose nearest neighbour in the projected gallery has another name."""
-    nearest = NearestNeighbourIdentifier().fit(model.transform(gallery), names)
+    nearest = NearestNeighbourIdentifier(metric="euclidean").fit(model.transform(gallery), names)
     return 100 * float(np.mean(nearest.predict(model.transform(X)) != y))
 
 
 def tune(X: np.ndarray, groups: np.ndarray, seed: int) -> dict[str, Any]:
     """Models with their width and dimension chosen by held-out groups, without names."""
     rca = RelevantComponents("auto", random_state=seed).fit(X, groups)
-    knp = KernelNullSpaceProjection(random_state=seed).fit(X, groups)
+    knp = KernelNullSpaceProjection(regularization=0, random_state=seed).fit(X, groups)
     krca = KernelRelevantComponents("auto", random_state=seed).fit(X, groups)
     return {
-        "NP-PER": NullSpaceProjection(),
+        "NP-PER": NullSpaceProjection(regularization=0),
         "RCA": RelevantComponents(rca.n_components_),
-        "kernel NP-PER": KernelNullSpaceProjection(sigma=knp.sigma_),
+        "kernel NP-PER": KernelNullSpaceProjection(regularization=0, sigma=knp.sigma_),
         "kernel RCA": KernelRelevantComponents(krca.n_components_, sigma=krca.sigma_),
     }
 
@@ -240,7 +240,7 @@ def retrieve(
                 model = models[name].fit(X[train], groups)
                 plain[name] = (model.transform(X[test]), model.transform(X[train]))
             for name, (probes, items) in plain.items():
-                nearest = NearestNeighbourIdentifier().fit(items, classes[train])
+                nearest = NearestNeighbourIdentifier(metric="euclidean").fit(items, classes[train])
                 right = nearest.retrieve(probes, 15).labels == classes[test][:, None]
                 found.setdefault(name, []).append(np.cumsum(right, axis=1).mean(axis=0))
         out[count] = {name: np.asarray(values) for name, values in found.items()}

@@ -48,7 +48,7 @@ def test_equals_the_greedy_reference(how: str, seed: int) -> None:
     groups[:9] = np.repeat([4, 2, 9], 3)
     apart = [(0, 3), (10, 11), (12, 3), (13, 14), (20, 10)]
     for n_clusters in (3, 5, 9):
-        model = ConstrainedClustering(n_clusters, linkage=how)
+        model = ConstrainedClustering(n_clusters, metric="euclidean", linkage=how)
         labels = model.fit_predict(X, groups=groups, cannot_link=apart)
         naive = naive_clusters(X, n_clusters, how, groups, apart)
         expected = np.empty(24, dtype=int)
@@ -61,10 +61,10 @@ def test_equals_the_greedy_reference(how: str, seed: int) -> None:
 def test_without_constraints_equals_scipy(how: str) -> None:
     X = np.random.default_rng(1).normal(size=(60, 4))
     tree = linkage(X, how)
-    model = ConstrainedClustering(7, linkage=how).fit(X)
+    model = ConstrainedClustering(7, metric="euclidean", linkage=how).fit(X)
     assert adjusted_rand_score(model.labels_, fcluster(tree, 7, "maxclust")) == 1.0
     assert_near(model.merge_distances_, tree[:, 2], digits=8)
-    cut = ConstrainedClustering(threshold=1.5, linkage=how).fit(X)
+    cut = ConstrainedClustering(metric="euclidean", threshold=1.5, linkage=how).fit(X)
     assert adjusted_rand_score(cut.labels_, fcluster(tree, 1.5, "distance")) == 1.0
 
 
@@ -72,36 +72,40 @@ def test_constraints_hold_and_contradictions_are_refused() -> None:
     X, truth = make_problem(6, 8, 4, seed=2)
     apart = [(0, 1), (2, 3), (0, 5)]
     apart = [(i, j) for i, j in apart if truth[i] != truth[j]]
-    labels = ConstrainedClustering(2).fit_predict(X, groups=truth, cannot_link=apart)
+    labels = ConstrainedClustering(2, metric="euclidean").fit_predict(
+        X, groups=truth, cannot_link=apart
+    )
     assert all(labels[i] != labels[j] for i, j in apart)
     assert all(len(set(labels[truth == t])) == 1 for t in truth)
     i, j = np.flatnonzero(truth == truth[0])[:2]
     with pytest.raises(InputError, match="contradict the groups"):
-        ConstrainedClustering(2).fit(X, groups=truth, cannot_link=[(i, j)])
+        ConstrainedClustering(2, metric="euclidean").fit(X, groups=truth, cannot_link=[(i, j)])
     with pytest.raises(InputError, match="outside"):
-        ConstrainedClustering(2).fit(X, cannot_link=[(0, 99)])
+        ConstrainedClustering(2, metric="euclidean").fit(X, cannot_link=[(0, 99)])
 
 
 def test_more_clusters_than_asked_for_where_nothing_may_merge() -> None:
     X = np.arange(4.0)[:, None]
     pairs = [(i, j) for i in range(4) for j in range(i)]
-    assert ConstrainedClustering(2).fit(X, cannot_link=pairs).n_clusters_ == 4
+    assert ConstrainedClustering(2, metric="euclidean").fit(X, cannot_link=pairs).n_clusters_ == 4
 
 
 def test_kmeans_with_groups_is_kmeans_that_keeps_them_together() -> None:
     X, truth = make_problem(4, 10, 5, seed=3)
     halves = truth * 100 + np.arange(len(truth)) % 2
-    model = ConstrainedClustering(4, method="kmeans", random_state=0).fit(X, groups=halves)
+    model = ConstrainedClustering(4, metric="euclidean", method="kmeans", random_state=0).fit(
+        X, groups=halves
+    )
     assert adjusted_rand_score(model.labels_, truth) == 1.0
-    plain = ConstrainedClustering(4, method="kmeans", random_state=0).fit(X)
+    plain = ConstrainedClustering(4, metric="euclidean", method="kmeans", random_state=0).fit(X)
     theirs = KMeans(4, n_init=10, random_state=0).fit(X).labels_
     assert adjusted_rand_score(plain.labels_, theirs) == 1.0
     with pytest.raises(InputError, match="cannot_link"):
         model.fit(X, cannot_link=[(0, 1)])
     with pytest.raises(InputError, match="n_clusters"):
-        ConstrainedClustering(method="kmeans").fit(X)
+        ConstrainedClustering(metric="euclidean", method="kmeans").fit(X)
 
 
 def test_equal_points_do_not_hang() -> None:
     X = np.zeros((30, 2))
-    assert ConstrainedClustering(3).fit(X).n_clusters_ == 3
+    assert ConstrainedClustering(3, metric="euclidean").fit(X).n_clusters_ == 3

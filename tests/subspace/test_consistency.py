@@ -18,9 +18,12 @@ from mien.subspace._consistency import dimension_grid, hold_out_groups
 def test_consistency_counts_strangers_that_are_nearer() -> None:
     # From 0 one stranger (1) is nearer than the companion (2); from 2, 1 is nearer as well.
     X = np.array([[0.0], [2.0], [1.0], [1.1]])
-    value = group_consistency(X, [0, 0, 1, 1])
+    value = group_consistency(X, [0, 0, 1, 1], metric="euclidean")
     assert value == pytest.approx(np.mean([1 / 3, 1 / 3, 1, 1]))
-    assert group_consistency(X, [0, 0, -1, -1]) == pytest.approx(1 / 3)
+    nobody = group_consistency(X, [0, 0, -1, -1], metric="euclidean")
+    assert nobody == pytest.approx(1 / 3)
+    # By cosine all points of one side of the origin are alike, whatever their length.
+    assert group_consistency(X + 1, [0, 0, 1, 1]) == 1.0
 
 
 def test_folds_hold_out_whole_groups_once() -> None:
@@ -53,7 +56,9 @@ def test_choice_without_labels_is_near_the_best_with_labels() -> None:
     errors = {}
     for m in dimension_grid(60):
         model = RelevantComponents(m).fit(X[train], groups)
-        gallery = NearestNeighbourIdentifier().fit(model.transform(X[train]), people[train])
+        gallery = NearestNeighbourIdentifier(metric="euclidean").fit(
+            model.transform(X[train]), people[train]
+        )
         errors[m] = np.mean(gallery.predict(model.transform(X[~train])) != people[~train])
     chosen = choose_n_components(X[train], groups, random_state=0)
     nearest = min(errors, key=lambda m: abs(m - chosen))

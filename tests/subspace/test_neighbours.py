@@ -17,11 +17,15 @@ def test_one_neighbour_equals_scikit_learn() -> None:
     X, y = make_problem(8, 4, 6)
     probe = make_problem(8, 4, 6, seed=1)[0]
     theirs = KNeighborsClassifier(1).fit(X, y).predict(probe)
-    np.testing.assert_array_equal(NearestNeighbourIdentifier().fit(X, y).predict(probe), theirs)
+    np.testing.assert_array_equal(
+        NearestNeighbourIdentifier(metric="euclidean").fit(X, y).predict(probe), theirs
+    )
 
 
 def test_ties_of_a_vote_go_to_the_nearer() -> None:
-    model = NearestNeighbourIdentifier(4).fit([[1.0], [2.0], [3.0], [4.0]], ["b", "a", "a", "b"])
+    model = NearestNeighbourIdentifier(4, metric="euclidean").fit(
+        [[1.0], [2.0], [3.0], [4.0]], ["b", "a", "a", "b"]
+    )
     assert model.predict([[0.0]]).tolist() == ["b"]
     assert model.predict([[2.6]]).tolist() == ["a"]
 
@@ -37,9 +41,9 @@ def test_retrieval_is_sorted_and_scores_are_similarities() -> None:
 
 
 def test_rejects_are_said_in_the_language_of_the_labels() -> None:
-    names = NearestNeighbourIdentifier().fit([[0.0], [1.0]], ["al", "bo"])
+    names = NearestNeighbourIdentifier(metric="euclidean").fit([[0.0], [1.0]], ["al", "bo"])
     assert names.identify([[0.1], [9.0]], threshold=-2).tolist() == ["al", "unknown"]
-    numbers = NearestNeighbourIdentifier().fit([[0.0], [1.0]], [7, 8])
+    numbers = NearestNeighbourIdentifier(metric="euclidean").fit([[0.0], [1.0]], [7, 8])
     assert numbers.identify([[0.1], [9.0]], threshold=-2).tolist() == [7, -1]
     with pytest.raises(InputError, match="choose another"):
         numbers.identify([[0.1]], threshold=-2, unknown=8)
@@ -49,7 +53,7 @@ def test_rejects_are_said_in_the_language_of_the_labels() -> None:
 
 def test_save_and_load(tmp_path) -> None:
     X, y = make_problem(4, 3, 5)
-    model = NearestNeighbourIdentifier(3).fit(X, [f"p{k}" for k in y])
+    model = NearestNeighbourIdentifier(3, metric="euclidean").fit(X, [f"p{k}" for k in y])
     mien.save(model, tmp_path / "model.mien")
     again = mien.load(tmp_path / "model.mien")
     np.testing.assert_array_equal(again.predict(X + 0.1), model.predict(X + 0.1))

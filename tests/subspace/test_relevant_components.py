@@ -23,7 +23,9 @@ def _metric(model: RelevantComponents) -> np.ndarray:
 def test_metric_is_the_inverse_within_covariance() -> None:
     X, groups = make_problem(30, 4, 8, alone=5)
     _, within = naive_scatters(X, groups)
-    assert_near(_metric(RelevantComponents().fit(X, groups)), np.linalg.inv(within / 120), digits=8)
+    assert_near(
+        _metric(RelevantComponents(None).fit(X, groups)), np.linalg.inv(within / 120), digits=8
+    )
 
 
 @pytest.mark.parametrize("solver", ["svd", "statistics", "randomized"])
@@ -69,7 +71,7 @@ def test_equals_metric_learn_where_that_works(metric_learn: Any) -> None:
     chunks = np.unique(groups, return_inverse=True)[1]
     theirs = metric_learn.RCA().fit(X, chunks)
     assert_near(
-        _metric(RelevantComponents().fit(X, groups)), theirs.get_mahalanobis_matrix(), digits=7
+        _metric(RelevantComponents(None).fit(X, groups)), theirs.get_mahalanobis_matrix(), digits=7
     )
     fewer = metric_learn.RCA(n_components=4).fit(X, chunks)
     ours = RelevantComponents(4, reduction="fisher").fit(X, groups)
@@ -78,7 +80,7 @@ def test_equals_metric_learn_where_that_works(metric_learn: Any) -> None:
 
 def test_more_features_than_points_keeps_the_rank_of_the_residuals() -> None:
     X, groups = make_problem(6, 3, 50, seed=4)
-    model = RelevantComponents().fit(X, groups)
+    model = RelevantComponents(None).fit(X, groups)
     assert model.n_components_ == 12
     Z = model.transform(X)
     _, within = naive_scatters(Z, groups)
@@ -90,8 +92,8 @@ def test_more_features_than_points_keeps_the_rank_of_the_residuals() -> None:
 def test_points_in_no_group_move_the_basis_and_not_the_whitening() -> None:
     X, groups = make_problem(30, 3, 6, alone=40, seed=5)
     assert_near(
-        _metric(RelevantComponents().fit(X, groups)),
-        _metric(RelevantComponents().fit(X[groups >= 0], groups[groups >= 0])),
+        _metric(RelevantComponents(None).fit(X, groups)),
+        _metric(RelevantComponents(None).fit(X[groups >= 0], groups[groups >= 0])),
         digits=8,
     )
 
@@ -99,7 +101,7 @@ def test_points_in_no_group_move_the_basis_and_not_the_whitening() -> None:
 def test_equal_points_in_every_group_are_refused() -> None:
     X = np.repeat(np.random.default_rng(0).normal(size=(5, 4)), 2, axis=0)
     with pytest.raises(InputError, match="no variation inside groups"):
-        RelevantComponents().fit(X, np.repeat(np.arange(5), 2))
+        RelevantComponents(None).fit(X, np.repeat(np.arange(5), 2))
 
 
 def test_auto_finds_the_informative_directions_without_labels() -> None:
@@ -116,16 +118,16 @@ def test_auto_finds_the_informative_directions_without_labels() -> None:
 def test_randomized_and_auto_say_what_they_need() -> None:
     X, groups = make_problem(10, 3, 6)
     with pytest.raises(InputError, match="needs n_components"):
-        RelevantComponents(solver="randomized").fit(X, groups)
+        RelevantComponents(None, solver="randomized").fit(X, groups)
     with pytest.raises(InputError, match="reduction"):
         RelevantComponents(3, solver="randomized", reduction="fisher").fit(X, groups)
 
 
 def test_float32_stays_float32() -> None:
     X, groups = make_problem(20, 3, 6)
-    Z = RelevantComponents().fit(X.astype(np.float32), groups).transform(X.astype(np.float32))
+    Z = RelevantComponents(None).fit(X.astype(np.float32), groups).transform(X.astype(np.float32))
     assert Z.dtype == np.float32
-    np.testing.assert_allclose(Z, RelevantComponents().fit_transform(X, groups), atol=2e-3)
+    np.testing.assert_allclose(Z, RelevantComponents(None).fit_transform(X, groups), atol=2e-3)
 
 
 def test_save_and_load(tmp_path) -> None:

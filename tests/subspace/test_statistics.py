@@ -31,8 +31,8 @@ def test_save_load_and_merge_later(tmp_path) -> None:
     first = mien.load(tmp_path / "first.mien")
     first.merge(GroupStatistics().collect(X[half:], groups[half:]))
     assert_near(
-        RelevantComponents().fit(first).components_,
-        RelevantComponents(solver="statistics").fit(X, groups).components_,
+        RelevantComponents(None).fit(first).components_,
+        RelevantComponents(None, solver="statistics").fit(X, groups).components_,
         digits=7,
     )
 
@@ -43,8 +43,8 @@ def test_a_memory_map_of_float32_is_read_in_batches(tmp_path, monkeypatch) -> No
     np.save(path, X.astype(np.float32))
     mapped = np.load(path, mmap_mode="r")
     monkeypatch.setattr("mien.subspace._base.BATCH_BYTES", 8 * 6 * 30)
-    model = RelevantComponents(solver="statistics").fit(mapped, groups)
-    direct = RelevantComponents(solver="svd").fit(X.astype(np.float32), groups)
+    model = RelevantComponents(None, solver="statistics").fit(mapped, groups)
+    direct = RelevantComponents(None, solver="svd").fit(X.astype(np.float32), groups)
     assert_near(
         model.components_.T @ model.components_, direct.components_.T @ direct.components_, digits=5
     )
@@ -53,9 +53,11 @@ def test_a_memory_map_of_float32_is_read_in_batches(tmp_path, monkeypatch) -> No
 def test_batches_from_an_iterator() -> None:
     X, groups = make_problem(20, 3, 4)
     batches = ((X[k : k + 11], groups[k : k + 11]) for k in range(0, 60, 11))
-    model = RelevantComponents().fit(GroupStatistics.from_batches(batches))
+    model = RelevantComponents(None).fit(GroupStatistics.from_batches(batches))
     assert_near(
-        np.abs(model.components_), np.abs(RelevantComponents().fit(X, groups).components_), digits=6
+        np.abs(model.components_),
+        np.abs(RelevantComponents(None).fit(X, groups).components_),
+        digits=6,
     )
 
 
@@ -65,6 +67,6 @@ def test_nothing_and_nonsense_are_refused() -> None:
     with pytest.raises(InputError, match="shape"):
         GroupStatistics().collect(np.zeros((2, 3)), [0, 0]).collect(np.zeros((2, 4)), [0, 0])
     with pytest.raises(InputError, match="two or more points"):
-        RelevantComponents().fit(GroupStatistics().collect(np.eye(2), [0, 1]))
-    with pytest.raises(InputError, match="needs the points"):
-        RelevantComponents("auto").fit(GroupStatistics().collect(np.eye(2), [0, 0]))
+        RelevantComponents(None).fit(GroupStatistics().collect(np.eye(2), [0, 1]))
+    with pytest.raises(InputError, match="groups to whiten"):
+        RelevantComponents("auto").fit(GroupStatistics().collect(np.ones((2, 2)), [0, 0]))

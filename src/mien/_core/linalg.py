@@ -16,6 +16,7 @@ __all__ = [
     "gram_svd",
     "null_space",
     "numerical_rank",
+    "oas_shrinkage",
     "row_signs",
     "simultaneous_diagonalisation",
     "symmetrize",
@@ -140,6 +141,36 @@ def _fix_svd_signs(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     signs = row_signs(Vt)
     return U * signs, s, Vt * signs[:, None]
+
+
+def oas_shrinkage(eigenvalues: np.ndarray, n_samples: int) -> float:
+    """Share of a ball in a covariance that minimises its expected squared error.
+
+    Parameters
+    ----------
+    eigenvalues : (d,)
+        Of the sample covariance S of centred vectors, zeros included.
+    n_samples : int
+        Number of vectors behind S.
+
+    Returns
+    -------
+    float
+        s in [0, 1] of ``(1 - s) S + s (trace S / d) I``.
+
+    Notes
+    -----
+    The oracle approximating shrinkage [Chen2010]_ needs only the traces of S and S², so it can be
+    had from statistics and kernels, where the fourth moments of Ledoit and Wolf's estimate cannot.
+    For Gaussian vectors both agree, and where they were compared here they gave the same errors.
+    """
+    d = len(eigenvalues)
+    trace, squares = float(eigenvalues.sum()), float(np.square(eigenvalues).sum())
+    spread = squares - trace**2 / d if d else 0.0
+    if n_samples < 1 or spread <= 0:
+        return 1.0
+    share = ((1 - 2 / d) * squares + trace**2) / ((n_samples + 1 - 2 / d) * spread)
+    return float(np.clip(share, 0.0, 1.0))
 
 
 def null_space(X: np.ndarray, rtol: float = 1e-9) -> np.ndarray:

@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.base import BaseEstimator, ClusterMixin, _fit_context
 from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import cosine_distances, euclidean_distances
+from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
@@ -126,8 +127,10 @@ class ConstrainedClustering(ClusterMixin, BaseEstimator):
         K-means moves whole groups, and takes no pairs that are apart.
     linkage : {"average", "complete"}
         Distance of two clusters, for ``method="agglomerative"``.
-    metric : {"euclidean", "cosine"}
-        Distance of two points, for ``method="agglomerative"``.
+    metric : {"cosine", "euclidean"}, default="cosine"
+        Distance of two points: one minus their cosine, or the Euclidean one. K-means with the
+        cosine scales every point to unit length first. The cosine suits projected points, whose
+        origin is their mean (see :class:`NearestNeighbourIdentifier`).
     n_init : int
         Starts of K-means.
     random_state : int, RandomState or None
@@ -152,9 +155,10 @@ class ConstrainedClustering(ClusterMixin, BaseEstimator):
     >>> import numpy as np
     >>> from mien.subspace import ConstrainedClustering
     >>> X = np.array([[0.0], [0.2], [0.4], [5.0], [5.2]])
-    >>> ConstrainedClustering(2).fit_predict(X).tolist()
+    >>> ConstrainedClustering(2, metric="euclidean").fit_predict(X).tolist()
     [0, 0, 0, 1, 1]
-    >>> ConstrainedClustering(threshold=1.0).fit(X, cannot_link=[(0, 1)]).labels_.tolist()
+    >>> model = ConstrainedClustering(threshold=1.0, metric="euclidean")
+    >>> model.fit(X, cannot_link=[(0, 1)]).labels_.tolist()
     [0, 1, 1, 2, 2]
     """
 
@@ -175,7 +179,7 @@ class ConstrainedClustering(ClusterMixin, BaseEstimator):
         threshold: float | None = None,
         method: str = "agglomerative",
         linkage: str = "average",
-        metric: str = "euclidean",
+        metric: str = "cosine",
         n_init: int = 10,
         random_state: Any = None,
     ) -> None:
@@ -229,7 +233,7 @@ class ConstrainedClustering(ClusterMixin, BaseEstimator):
         if len(apart):
             raise InputError('method="kmeans" takes no cannot_link: use method="agglomerative"')
         counts = np.bincount(pieces)
-        means = _piece_means(X, pieces, counts)
+        means = _piece_means(normalize(X) if self.metric == "cosine" else X, pieces, counts)
         model = KMeans(self.n_clusters, n_init=self.n_init, random_state=self.random_state)
         return model.fit(means, sample_weight=counts).labels_[pieces]
 

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 from sklearn.metrics.pairwise import euclidean_distances
+from sklearn.preprocessing import normalize
 from sklearn.utils import check_random_state
 
 from mien._core.linalg import thin_svd
 from mien._core.progress import track
 from mien._core.sampling import assign_folds
-from mien._core.validation import NO_GROUP, check_groups
+from mien._core.validation import NO_GROUP, check_choice, check_groups
 from mien.errors import NotEnoughDataError
 from mien.subspace._contrasts import group_contrasts
 
@@ -22,16 +23,18 @@ __all__ = [
     "choose_sigma",
     "dimension_grid",
     "group_consistency",
+    "guess_n_components",
     "hold_out_groups",
     "median_root",
     "sample_groups",
+    "scale_n_components",
 ]
 
 MIN_GROUPS = 4
 MOST_POINTS = 1500
 
 
-def group_consistency(X: Any, groups: Any) -> float:
+def group_consistency(X: Any, groups: Any, *, metric: str = "cosine") -> float:
     """How well points find the companions of their own group among all others.
 
     Parameters
@@ -39,7 +42,9 @@ def group_consistency(X: Any, groups: Any) -> float:
     X : (n_samples, n_features)
         Projected points of groups that the projection has not seen.
     groups : (n_samples,)
-        Their groups, -1 for none: those only stand in the way.
+        Their groups; None, NaN and -1 are none: those only stand in the way.
+    metric : {"cosine", "euclidean"}, default="cosine"
+        What near means; projected points are compared by their cosine.
 
     Returns
     -------
@@ -52,12 +57,14 @@ def group_consistency(X: Any, groups: Any) -> float:
     Examples
     --------
     >>> from mien.subspace import group_consistency
-    >>> group_consistency([[0.0], [0.1], [5.0], [5.1]], [0, 0, 1, 1])
+    >>> group_consistency([[0.0, 1.0], [0.1, 1.0], [5.0, 1.0], [5.1, 1.2]], [0, 0, 1, 1])
     1.0
     """
     X = np.asarray(X, dtype=np.float64)
     groups = check_groups(groups, len(X))
-    distances = euclidean_distances(X)
+    check_choice("metric", metric, ("cosine", "euclidean"))
+    # Of vectors of unit length, the nearer by distance is the nearer by cosine.
+    distances = euclidean_distances(normalize(X) if metric == "cosine" else X)
     same = (groups[:, None] == groups) & (groups[:, None] != NO_GROUP)
     np.fill_diagonal(same, False)
     asked = same.any(axis=1)
@@ -111,6 +118,25 @@ def dimension_grid(most: int) -> list[int]:
     return [int(m) for m in grid if m < most] + [most] if most > 4 else [most]
 
 
+def guess_n_components(n_residuals: int) -> int:
+    """A number of components where too few groups are there to choose one by.
+
+    A covariance of half as many directions as there are residuals is known well enough to be
+    inverted. On four sets of faces that was as good as the number chosen by held-out groups; a
+    quarter of the residuals was worse, and all of them useless.
+    """
+    return max(1, n_residuals // 2)
+
+
+def scale_n_components(n_components: int, n_learned: int, n_residuals: int) -> int:
+    """A number chosen with ``n_learned`` residuals, for all ``n_residuals`` of them.
+
+    With more residuals more directions are known as well, up to half of their number.
+    """
+    grown = round(n_components * n_residuals / max(n_learned, 1))
+    return max(n_components, min(grown, n_residuals // 2))
+
+
 def choose_n_components(X: Any, groups: Any, *, n_splits: int = 3, random_state: Any = None) -> int:
     """Number of principal components before whitening that serves held-out groups best.
 
@@ -127,7 +153,8 @@ def choose_n_components(X: Any, groups: Any, *, n_splits: int = 3, random_state:
     Returns
     -------
     int
-        For :class:`RelevantComponents`. One decomposition a fold serves every number tried.
+        For :class:`RelevantComponents`. One decomposition per fold serves every number tried. The
+        number that suits the folds, which have fewer residuals, is scaled to all of them.
     """
     rng = check_random_state(random_state)
     groups = check_groups(groups, len(X))
@@ -143,7 +170,9 @@ def choose_n_components(X: Any, groups: Any, *, n_splits: int = 3, random_state:
         residuals = U[: len(contrasts.within)] * s
         points = (X[held_out] - contrasts.mean) @ Vt.T
         scores[f] = whitened_consistencies(residuals, points, groups[held_out], grid)
-    return int(_pick(grid, scores)[0])
+    chosen = int(_pick(grid, scores)[0])
+    n_residuals = len(X) - len(np.unique(groups))
+    return min(scale_n_components(chosen, smallest, n_residuals), X.shape[1])
 
 
 def whitened_consistencies(

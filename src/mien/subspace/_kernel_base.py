@@ -24,7 +24,14 @@ from mien._core.statistics import GroupStatistics
 from mien._core.validation import NO_GROUP
 from mien.errors import InputError, PerformanceWarning
 from mien.subspace._base import BATCH_BYTES, FLOATS, check_points_and_groups
-from mien.subspace._consistency import MIN_GROUPS, choose_sigma, dimension_grid, sample_groups
+from mien.subspace._consistency import (
+    MIN_GROUPS,
+    choose_sigma,
+    dimension_grid,
+    guess_n_components,
+    sample_groups,
+    scale_n_components,
+)
 from mien.subspace._kernel_solvers import (
     KernelSolution,
 )
@@ -92,6 +99,8 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         X, groups = check_points_and_groups(self, X, y, groups)
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise InputError(f"a precomputed kernel must be square; got {X.shape}")
+        if self.approximation is not None:
+            self._check_size(self._approximation_size(len(X)), groups)
         self.sigma_, n_components = self._choose(X, groups)
         if self.approximation is not None:
             return self._fit_features(X, groups, n_components)
@@ -139,7 +148,7 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         """The linear method on features that stand for the kernel, in batches where N is large."""
         if self.geometry == "empirical":
             raise InputError('geometry="empirical" needs the whole kernel: approximation=None')
-        n_features = self.approximation_size or min(len(X), 2000)
+        n_features = self._approximation_size(len(X))
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if self.approximation == "fastfood":
             self.map_ = fastfood_map(X, self.kernel, self.sigma_ or 1.0, n_features, seed)
@@ -173,11 +182,13 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             return None, n_components
         _, counts = np.unique(groups[groups != NO_GROUP], return_counts=True)
         few = np.count_nonzero(counts >= 2) < MIN_GROUPS
+        if auto and few:
+            auto, n_components = False, guess_n_components(int(counts.sum()) - len(counts))
         wanted = self.sigma
         if wanted == "median" or (wanted == "auto" and few):
             wanted = median_distance(X, self.random_state)
-        if self.n_components != "auto" and wanted != "auto":
-            return float(wanted), n_components
+        if not auto and wanted != "auto":
+            return (float(wanted) if self.kernel == "rbf" else None), n_components
         return self._choose_by_groups(X, groups, wanted)
 
     def _choose_by_groups(
@@ -206,7 +217,17 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
 
         widths = None if wanted == "auto" and self.kernel == "rbf" else [float(wanted or 1)]
         sigma, variant = choose_sigma(values, groups, project, candidates=widths, random_state=rng)
-        return (sigma if self.kernel == "rbf" else None), grid[variant]
+        n_components = grid[variant]
+        if auto:
+            n_residuals = len(rows) - len(np.unique(groups))
+            n_components = scale_n_components(n_components, 2 * n_residuals // 3, n_residuals)
+        return (sigma if self.kernel == "rbf" else None), n_components
+
+    def _approximation_size(self, n: int) -> int:
+        return self.approximation_size or min(n, 2000)
+
+    def _check_size(self, n_features: int, groups: np.ndarray) -> None:
+        """Refuse before any work what so many features cannot do."""
 
     def _solve(self, K: np.ndarray, groups: np.ndarray, n_components: Any) -> KernelSolution:
         raise NotImplementedError

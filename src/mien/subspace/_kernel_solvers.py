@@ -19,12 +19,14 @@ from mien.subspace._contrasts import (
 )
 from mien.subspace._null_space import solve_null_space
 from mien.subspace._relevant_components import check_whitening_rank, whiten_residuals
+from mien.subspace._soft import weigh_directions
 
 __all__ = [
     "KernelSolution",
     "solve_kernel_null_space",
     "solve_kernel_relevant_components",
     "solve_kernel_relevant_components_grid",
+    "solve_kernel_soft_null_space",
 ]
 
 
@@ -35,6 +37,7 @@ class KernelSolution(NamedTuple):
     coefficients: np.ndarray
     rank_total: int
     rank_within: int
+    regularization: float = 0.0
 
 
 def centre_kernel(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -73,6 +76,20 @@ def solve_kernel_null_space(K: np.ndarray, groups: np.ndarray, rtol: float) -> K
     return KernelSolution(
         mean, coefficients @ found.directions.T, found.rank_total, found.rank_within
     )
+
+
+def solve_kernel_soft_null_space(
+    K: np.ndarray, groups: np.ndarray, regularization: float | str, rtol: float
+) -> KernelSolution:
+    """The soft null space in the feature space of K (n, n): its principal components, weighed."""
+    mean, centred = centre_kernel(np.asarray(K, dtype=np.float64))
+    F, coefficients = kernel_coordinates(centred, rtol)
+    contrasts = group_contrasts(F, groups)
+    within, between = contrasts.within, contrasts.between
+    rows, used, rank = weigh_directions(
+        within.T @ within, between.T @ between, len(within), regularization
+    )
+    return KernelSolution(mean, coefficients @ rows.T, F.shape[1], rank, used)
 
 
 def _solve_by_cholesky(
@@ -143,15 +160,18 @@ def _rotate_back(inner: np.ndarray, groups: np.ndarray) -> np.ndarray:
 
 
 def solve_kernel_relevant_components(
-    K: np.ndarray, groups: np.ndarray, n_components: int | None, rtol: float
+    K: np.ndarray, groups: np.ndarray, n_components: int | None, rtol: float, *, clip: bool = False
 ) -> KernelSolution:
-    """Relevant components in the feature space of K (n, n): kernel PCA, then whitening."""
+    """Relevant components in the feature space of K (n, n): kernel PCA, then whitening.
+
+    ``clip`` takes as many components as there are where more were asked for.
+    """
     mean, centred = centre_kernel(np.asarray(K, dtype=np.float64))
     F, coefficients = kernel_coordinates(centred, rtol, n_components)
     contrasts = group_contrasts(F, groups)
     tolerance = np.sqrt(scatter_tolerance(rtol, len(K))) * np.linalg.norm(F[:, :1])
     most = min(F.shape[1], matrix_rank(contrasts.within, tolerance))
-    m = check_whitening_rank(n_components, most)
+    m = check_whitening_rank(n_components, most, clip=clip)
     return _whiten(contrasts, coefficients, mean, m, tolerance)
 
 

@@ -11,6 +11,7 @@ from sklearn.utils._param_validation import StrOptions
 from mien._core.constraints import FRACTION, POSITIVE_INTEGER
 from mien._core.linalg import fix_signs, symmetrize, thin_svd
 from mien._core.statistics import GroupStatistics
+from mien._core.validation import NO_GROUP
 from mien.errors import InputError
 from mien.subspace._base import (
     GroupProjection,
@@ -20,7 +21,7 @@ from mien.subspace._base import (
     scatter_tolerance,
     statistics_of,
 )
-from mien.subspace._consistency import choose_n_components
+from mien.subspace._consistency import MIN_GROUPS, choose_n_components, guess_n_components
 from mien.subspace._contrasts import (
     Contrasts,
     group_contrasts,
@@ -54,7 +55,7 @@ def _reduce_by_ratio(within: np.ndarray, scales: np.ndarray, n_components: int) 
 
 
 def _solve_from_data(
-    contrasts: Contrasts, n_components: int | None, reduction: str, rtol: float
+    contrasts: Contrasts, n_components: int | None, reduction: str, rtol: float, clip: bool
 ) -> np.ndarray:
     """Components (m, d) from contrasts, with the digits of the data themselves."""
     within = contrasts.within
@@ -76,7 +77,7 @@ def _solve_from_data(
         if len(whitener) == n_components:
             return whitener @ Vt[:n_components]
     most = matrix_rank(residuals, tolerance)
-    m = check_whitening_rank(n_components, most)
+    m = check_whitening_rank(n_components, most, clip=clip)
     if reduction == "fisher":
         basis = _reduce_by_ratio(residuals.T @ residuals, s, m)
         return whiten_residuals(residuals @ basis.T, n, 0.0) @ basis @ Vt
@@ -84,7 +85,7 @@ def _solve_from_data(
 
 
 def _solve_from_scatters(
-    statistics: GroupStatistics, n_components: int | None, reduction: str, rtol: float
+    statistics: GroupStatistics, n_components: int | None, reduction: str, rtol: float, clip: bool
 ) -> np.ndarray:
     """Components (m, d) from S_g, and from S_t where a reduction is needed."""
     within, n = statistics.within_scatter(), statistics.n_grouped
@@ -100,7 +101,7 @@ def _solve_from_scatters(
     else:
         values = linalg.eigvalsh(within, check_finite=False)
         most = int(np.count_nonzero(values > scatter_tolerance(rtol, d) * largest))
-    m = check_whitening_rank(n_components, most)
+    m = check_whitening_rank(n_components, most, clip=clip)
     directions, scales = scatter_directions(total, rtol)
     if reduction == "fisher":
         basis = _reduce_by_ratio(directions @ within @ directions.T, scales, m) @ directions
@@ -110,11 +111,14 @@ def _solve_from_scatters(
     return whiten_scatter(inside, n, rtol, 0.0 if reduction == "fisher" else largest) @ basis
 
 
-def check_whitening_rank(n_components: int | None, most: int) -> int:
+def check_whitening_rank(n_components: int | None, most: int, *, clip: bool = False) -> int:
+    """The number of directions to whiten; more than there are is refused, or clipped."""
     if most == 0:
         raise InputError(
             "every group's points are equal: there is no variation inside groups to whiten"
         )
+    if clip and n_components is not None:
+        return min(n_components, most)
     return check_n_components(n_components, most, "the residuals inside the groups span")
 
 
@@ -123,28 +127,38 @@ class RelevantComponents(GroupProjection):
 
     Parameters
     ----------
-    n_components : int, "auto" or None
-        Directions to keep before whitening. None keeps all where S_g is regular, else as many as
-        its rank. ``"auto"`` picks the number that finds the companions of points in held-out
-        groups best, without any class label.
-    reduction : {"total", "fisher"}
+    n_components : int, "auto" or None, default="auto"
+        Directions to keep before whitening. ``"auto"`` picks the number with which points of
+        held-out groups find their companions best, without any class label. It needs the points
+        and four groups of two or more; from statistics, and with fewer groups, it takes half as
+        many as there are residuals, N − R. None keeps all where S_g is regular, else as many as its
+        rank, and so whitens directions of which next to nothing is known: the errors of nearest
+        neighbours were 53 to 88 % on faces, where ``"auto"`` gave 2 to 20.
+    reduction : {"total", "fisher"}, default="total"
         How to reduce: the directions of most total scatter (the paper), or those of least ratio
         of within-group to total scatter (Bar-Hillel et al., and metric-learn).
-    solver : {"auto", "svd", "statistics", "randomized"}
+    solver : {"auto", "svd", "statistics", "randomized"}, default="auto"
         What is decomposed: the data, their scatters from one pass in batches, or a sketch of the
         data (needs ``n_components``). ``"auto"`` chooses by size.
-    rtol : float
+    rtol : float, default=1e-9
         Singular values at or below ``rtol`` times the largest count as zero.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         For ``solver="randomized"`` and the folds of ``n_components="auto"``.
 
     Attributes
     ----------
     mean_ : (n_features,)
+        Mean of all points, grouped or not; it becomes the origin.
     components_ : (n_components, n_features)
         The within-group covariance becomes the identity.
     n_components_ : int
         Directions kept: may be fewer than asked for where some of them do not vary inside groups.
+
+    See Also
+    --------
+    NullSpaceProjection : Weighs every direction instead of leaving most of them out; better on
+        most sets of faces at hand.
+    KernelRelevantComponents : The same in the feature space of a kernel.
 
     Notes
     -----
@@ -155,8 +169,7 @@ class RelevantComponents(GroupProjection):
 
     References
     ----------
-    N. Shental, T. Hertz, D. Weinshall, M. Pavel. Adjustment learning and relevant component
-    analysis. ECCV 2002.
+    [Shental2002]_, [BarHillel2005]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------
@@ -164,7 +177,7 @@ class RelevantComponents(GroupProjection):
     >>> from mien.subspace import RelevantComponents
     >>> rng = np.random.default_rng(0)
     >>> X, groups = rng.normal(size=(60, 3)) * [1, 5, 10], np.repeat(np.arange(20), 3)
-    >>> Z = RelevantComponents().fit_transform(X, groups)
+    >>> Z = RelevantComponents(3).fit_transform(X, groups)
     >>> residuals = Z - np.repeat(Z.reshape(20, 3, 3).mean(axis=1), 3, axis=0)
     >>> bool(np.allclose(residuals.T @ residuals / 60, np.eye(3)))
     True
@@ -180,7 +193,7 @@ class RelevantComponents(GroupProjection):
 
     def __init__(
         self,
-        n_components: int | str | None = None,
+        n_components: int | str | None = "auto",
         *,
         reduction: str = "total",
         solver: str = "auto",
@@ -196,7 +209,7 @@ class RelevantComponents(GroupProjection):
     def _fit_points(self, X: np.ndarray, groups: np.ndarray) -> Self:
         n_components: int | None
         if self.n_components == "auto":
-            n_components = choose_n_components(X, groups, random_state=self.random_state)
+            n_components = self._choose(X, groups)
         else:
             n_components = cast(int | None, self.n_components)
         solver = choose_solver(X, self.solver, n_components)
@@ -206,17 +219,27 @@ class RelevantComponents(GroupProjection):
             return self._fit_sketch(X, groups, n_components)
         contrasts = group_contrasts(X, groups)
         self.mean_ = contrasts.mean
-        self._keep(_solve_from_data(contrasts, n_components, self.reduction, self.rtol))
+        clip = self.n_components == "auto"
+        self._keep(_solve_from_data(contrasts, n_components, self.reduction, self.rtol, clip))
         return self
 
     def _fit_statistics(self, statistics: GroupStatistics) -> Self:
         if self.n_components == "auto":
-            raise InputError('n_components="auto" needs the points: give a number with statistics')
+            n_residuals = statistics.n_grouped - statistics.n_groups
+            return self._fit_scatters(statistics, guess_n_components(n_residuals))
         return self._fit_scatters(statistics, cast(int | None, self.n_components))
+
+    def _choose(self, X: np.ndarray, groups: np.ndarray) -> int:
+        """The number of components by held-out groups, or by a rule where there are too few."""
+        _, counts = np.unique(groups[groups != NO_GROUP], return_counts=True)
+        if np.count_nonzero(counts >= 2) >= MIN_GROUPS:
+            return choose_n_components(X, groups, random_state=self.random_state)
+        return guess_n_components(int(counts.sum()) - len(counts))
 
     def _fit_scatters(self, statistics: GroupStatistics, n_components: int | None) -> Self:
         self.mean_ = statistics.mean
-        self._keep(_solve_from_scatters(statistics, n_components, self.reduction, self.rtol))
+        clip = self.n_components == "auto"
+        self._keep(_solve_from_scatters(statistics, n_components, self.reduction, self.rtol, clip))
         return self
 
     def _fit_sketch(self, X: np.ndarray, groups: np.ndarray, n_components: int | None) -> Self:
