@@ -17,7 +17,7 @@ __all__ = ["MixtureCompleter"]
 
 # Numbers of components and of latent variables that are tried, on how many vectors.
 _COMPONENTS = (1, 2, 4, 8)
-_LATENT = (10, 20, 40, 80)
+_LATENT = (5, 10, 20, 40, 80)
 _TRIAL_ROWS = 4000
 _TRIAL_ITERATIONS = 10
 _ITERATIONS = 30
@@ -36,7 +36,7 @@ class MixtureCompleter(Completer):
         of the vectors held out.
     n_latent : int or None
         Number q of latent variables that the two parts share in a component. None chooses among
-        10, 20, 40 and 80 in the same way.
+        5, 10, 20, 40 and 80 in the same way.
     n_directions : int
         Number of principal components to which each part is reduced first; at most an eighth of
         the number of vectors. The fit takes time with its square.
@@ -150,8 +150,8 @@ class MixtureCompleter(Completer):
         sizes = [len(basis) for basis in self.bases_]
         latent = (self.n_latent,) if self.n_latent else _LATENT
         latents = sorted({min(q, *sizes) for q in latent})
-        # A component with full noise needs more vectors than it has directions.
-        most = max(1, n // (4 * sum(sizes)))
+        # A component with full noise needs as many vectors as it has directions.
+        most = max(1, n // sum(sizes))
         components = (self.n_components,) if self.n_components else _COMPONENTS
         counts = sorted({min(k, most) for k in components})
         self.likelihoods_: dict[tuple[int, int], float] = {}

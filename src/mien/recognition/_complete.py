@@ -46,6 +46,8 @@ _MOST = 0.95
 _UNKNOWN = 0.4
 # How far the estimate is fitted to the visible pixels along the edge, in pixels of the model.
 _BLEND = 2.0
+# Half axes of the oval of the face, in sides of the frame.
+_WIDE, _HIGH = 0.3, 0.42
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +166,8 @@ def complete(
 
     The model gives what a face of its size (64 pixels) shows; that is enlarged to the size of the
     face in the photograph, and fitted to the visible pixels along the edge of the cover, from
-    coarse to fine, so that there is no seam.
+    coarse to fine, so that there is no seam. Finer detail is taken from the other half of the
+    face where that is visible; where it is not, the result is smooth.
 
     See Also
     --------
@@ -326,13 +329,40 @@ def _fill_face(
     visible = inside & ~(where | here if allowed is None else allowed[place])
     picture = original[place].astype(np.float32) / 255
     scale = 1 / float(np.sqrt(abs(np.linalg.det(turn))))
+    mirrored = np.stack([side - points[..., 0], points[..., 1]], axis=-1) - shift
+    across = (mirrored @ np.linalg.inv(turn).T - [left, top])[..., ::-1]
+    # The axis of TEMPLATE is the middle. Hair and background are not alike on both sides.
+    away = (points + 0.5) / side - 0.5
+    oval = np.square(away / [_WIDE, _HIGH]).sum(axis=-1) < 1
     for c in range(3):
         low = ndimage.map_coordinates(completed[..., c], at, order=3, mode="nearest")
+        low += oval * _mirror_detail(picture[..., c], visible, across, scale)
         fitted = low + _fit_edge(picture[..., c] - low, visible, scale)
         channel = image[place][..., c]
         channel[where] = np.round(255 * np.clip(fitted[where], 0, 1)).astype(np.uint8)
     replaced[place] = where
     return replaced
+
+
+def _mirror_detail(
+    picture: np.ndarray, visible: np.ndarray, across: np.ndarray, scale: float
+) -> np.ndarray:
+    """What is finer than the model in a picture (h, w), taken from the other side of the face.
+
+    ``across`` (h, w, 2) has the row and column of each pixel's mirror image. Zero where that is
+    not visible.
+    """
+    weights = visible.astype(np.float32)
+    top, bottom = (
+        ndimage.gaussian_filter(a, scale, mode="nearest") for a in (picture * weights, weights)
+    )
+    detail = (picture - top / np.maximum(bottom, 1e-3)) * weights
+    at = [across[..., 0], across[..., 1]]
+    seen = ndimage.map_coordinates(
+        ndimage.gaussian_filter(weights, scale), at, order=1, mode="constant"
+    )
+    found = ndimage.map_coordinates(detail, at, order=1, mode="constant")
+    return np.asarray(found * np.clip(2 * seen - 1, 0, 1), dtype=np.float32)
 
 
 def _fit_edge(difference: np.ndarray, visible: np.ndarray, scale: float) -> np.ndarray:
