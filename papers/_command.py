@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 DataHome = Annotated[
-    Path | None, typer.Option(help="Folder of the real data sets. [default: MIEN_DATA]")
+    Path | None, typer.Option(help="Folder of the real data sets.", show_default="MIEN_DATA")
 ]
 Out = Annotated[Path | None, typer.Option(help="Write report.html and report.json here.")]
 Figures = Annotated[

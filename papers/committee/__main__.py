@@ -13,20 +13,25 @@ from papers._command import AsJson, DataHome, Figures, Out, Quick, Seed, show_re
 def main(
     splits: Annotated[
         int | None,
-        typer.Option(min=1, help="Random splits of the comparison. [default: 20, 2 if --quick]"),
+        typer.Option(
+            min=1, help="Random splits of the comparison.", show_default="20, 2 if --quick"
+        ),
     ] = None,
     members: Annotated[
-        int | None, typer.Option(min=2, help="Size of the committees. [default: 20, 5 if --quick]")
+        int | None,
+        typer.Option(min=2, help="Size of the committees.", show_default="20, 5 if --quick"),
     ] = None,
     draws: Annotated[
         int | None,
         typer.Option(
-            min=1, help="How often ORL's splits are drawn anew. [default: 10, 2 if --quick]"
+            min=1, help="How often ORL's splits are drawn anew.", show_default="10, 2 if --quick"
         ),
     ] = None,
     sweep_splits: Annotated[
         int | None,
-        typer.Option(min=1, help="Splits for the sweeps over settings. [default: 4, 1 if --quick]"),
+        typer.Option(
+            min=1, help="Splits for the sweeps over settings.", show_default="4, 1 if --quick"
+        ),
     ] = None,
     quick: Quick = False,
     seed: Seed = 0,

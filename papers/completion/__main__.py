@@ -14,12 +14,15 @@ def main(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            help="faces or photographs. Repeat for both. [default: both, photographs if --quick]"
+            help="faces or photographs. Repeat for both.",
+            show_default="both, photographs if --quick",
         ),
     ] = None,
     covers: Annotated[
         int | None,
-        typer.Option(min=1, help="Covers of each form per photograph. [default: 2, 1 if --quick]"),
+        typer.Option(
+            min=1, help="Covers of each form per photograph.", show_default="2, 1 if --quick"
+        ),
     ] = None,
     quick: Quick = False,
     seed: Seed = 0,

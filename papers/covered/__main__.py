@@ -18,7 +18,9 @@ def main(
     ] = None,
     rounds: Annotated[
         int | None,
-        typer.Option(min=1, help="How often faces are painted anew. [default: 24, 1 if --quick]"),
+        typer.Option(
+            min=1, help="How often faces are painted anew.", show_default="24, 1 if --quick"
+        ),
     ] = None,
     quick: Quick = False,
     seed: Seed = 0,

@@ -13,7 +13,7 @@ from papers._command import AsJson, DataHome, Out, Quick, Seed, choose, show_rep
 def main(
     sets: Annotated[
         list[str] | None,
-        typer.Option("--set", help="lfw, orl or rendered. Repeat for several. [default: all]"),
+        typer.Option("--set", help="lfw, orl or rendered. Repeat for several.", show_default="all"),
     ] = None,
     study: Annotated[
         bool, typer.Option("--study", help="Also vary K and β of the dictionaries.")

@@ -14,20 +14,21 @@ def main(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            help="vectors, detection, five-people, public-figures, tracks or boxes. Repeat for "
-            "several. [default: all]"
+            help="vectors, detection, five-people, public-figures, tracks or boxes. "
+            "Repeat for several.",
+            show_default="all",
         ),
     ] = None,
     engine: Annotated[
         list[str] | None,
         typer.Option(
-            help="sface or dlib. Repeat for both; videos use the first. [default: both, sface if "
-            "--quick]"
+            help="sface or dlib. Repeat for both; videos use the first.",
+            show_default="both, sface if --quick",
         ),
     ] = None,
     every: Annotated[
         int | None,
-        typer.Option(min=1, help="Analyse every N-th frame. [default: 1, 20 if --quick]"),
+        typer.Option(min=1, help="Analyse every N-th frame.", show_default="1, 20 if --quick"),
     ] = None,
     quick: Quick = False,
     data_home: DataHome = None,

@@ -27,8 +27,8 @@ def main(
         bool | None,
         typer.Option(
             "--folds/--no-folds",
-            help="With --train: measure on LFW's ten folds for the card; takes minutes. "
-            "[default: folds, unless --quick]",
+            help="With --train: measure on LFW's ten folds for the card; takes minutes.",
+            show_default="folds, unless --quick",
         ),
     ] = None,
     cache: Annotated[
@@ -41,22 +41,23 @@ def main(
     engine: Annotated[
         list[str] | None,
         typer.Option(
-            help="sface or dlib. Repeat for both; none skips LFW. [default: both, sface if --quick]"
+            help="sface or dlib. Repeat for both; none skips LFW.",
+            show_default="both, sface if --quick",
         ),
     ] = None,
     shift: Annotated[
         list[str] | None,
         typer.Option(
-            help="With --cache: grey, covered, small, orl or yale. Repeat for several. "
-            "[default: all]"
+            help="With --cache: grey, covered, small, orl or yale. Repeat for several.",
+            show_default="all",
         ),
     ] = None,
     repetitions: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="With --cache: random draws of people; 0 leaves transfer out. [default: 10, 2 if "
-            "--quick]",
+            help="With --cache: random draws of people; 0 leaves transfer out.",
+            show_default="10, 2 if --quick",
         ),
     ] = None,
     quick: Quick = False,

@@ -15,8 +15,9 @@ def main(
         list[str] | None,
         typer.Option(
             "--set",
-            help="orl, lfw, corel, kth, handwritten, leaves, msrc, orl-views or wiki. Repeat for "
-            "several. [default: all that are found]",
+            help="orl, lfw, corel, kth, handwritten, leaves, msrc, orl-views or wiki. "
+            "Repeat for several.",
+            show_default="all that are found",
         ),
     ] = None,
     method: Annotated[
@@ -24,7 +25,8 @@ def main(
         typer.Option(help='Method to run, such as "joint vector". Repeat for several.'),
     ] = None,
     splits: Annotated[
-        int | None, typer.Option(min=2, help="Divisions of each set. [default: 8, 2 if --quick]")
+        int | None,
+        typer.Option(min=2, help="Divisions of each set.", show_default="8, 2 if --quick"),
     ] = None,
     quick: Quick = False,
     seed: Seed = 0,

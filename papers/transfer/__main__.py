@@ -14,19 +14,22 @@ def main(
     domain: Annotated[
         list[str] | None,
         typer.Option(
-            help="Shift to run: lowres, covered, orl or camera. Repeat for several; none skips "
-            "them. [default: all, without orl if --quick]"
+            help="Shift to run: lowres, covered, orl or camera. Repeat for several; "
+            "none skips them.",
+            show_default="all, without orl if --quick",
         ),
     ] = None,
     feature: Annotated[
         list[str] | None,
         typer.Option(
-            help="Features for LFW's own protocol: dlib, sface, lbp or landmarks. Repeat for "
-            "several; none skips the protocol. [default: all, or dlib and sface if --quick]"
+            help="Features for LFW's own protocol: dlib, sface, lbp or landmarks. "
+            "Repeat for several; none skips the protocol.",
+            show_default="all, or dlib and sface if --quick",
         ),
     ] = None,
     repetitions: Annotated[
-        int | None, typer.Option(min=1, help="Random draws of people. [default: 10, 2 if --quick]")
+        int | None,
+        typer.Option(min=1, help="Random draws of people.", show_default="10, 2 if --quick"),
     ] = None,
     quick: Quick = False,
     seed: Seed = 0,

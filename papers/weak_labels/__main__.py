@@ -14,17 +14,20 @@ def main(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            help="yale, yale-smoothed, yale-crops, orl, lfw, dimension, clusters, tracks or "
-            "retrieval. Repeat for several. [default: all]"
+            help="yale, yale-smoothed, yale-crops, orl, lfw, dimension, clusters, "
+            "tracks or retrieval. Repeat for several.",
+            show_default="all",
         ),
     ] = None,
     groupings: Annotated[
         int | None,
-        typer.Option(min=2, help="Random groupings per number. [default: 100, 2 if --quick]"),
+        typer.Option(min=2, help="Random groupings per number.", show_default="100, 2 if --quick"),
     ] = None,
     starts: Annotated[
         int | None,
-        typer.Option(min=1, help="Starts of K-means per grouping. [default: 100, 5 if --quick]"),
+        typer.Option(
+            min=1, help="Starts of K-means per grouping.", show_default="100, 5 if --quick"
+        ),
     ] = None,
     quick: Quick = False,
     seed: Seed = 0,

@@ -33,23 +33,25 @@ def run(*arguments):
 
 def test_train_adapt_verify_on_pictures(folders):
     model, adapted = folders / "crowd.mien", folders / "mine.mien"
-    told = json.loads(run("train", "verification", folders / "crowd", "--out", model, "--json"))
+    told = json.loads(
+        run("crops", "train", "verification", folders / "crowd", "--out", model, "--json")
+    )
     assert told["people"] == 24
     assert told["calibrated"]
-    shown = run("adapt", folders / "mine", "--model", model, "--out", adapted, "--far", "0.0000001")
+    shown = run("crops", "adapt", model, folders / "mine", "--out", adapted, "--far", "0.0000001")
     assert "Not enough data" in shown
-    assert "source weighs" in shown
+    assert "weight of" in shown
     people = sorted((folders / "mine").iterdir())
     same = sorted(people[0].iterdir())[:2]
     answers = [
-        json.loads(run("verify", same[0], other, "--model", adapted, "--json"))
+        json.loads(run("crops", "verify", adapted, same[0], other, "--json"))
         for other in (same[1], next(people[1].iterdir()))
     ]
     assert answers[0]["same"] is None  # that rate cannot be promised
     assert "not enough data" in answers[0]["reason"]
     assert answers[0]["log_ratio"] > answers[1]["log_ratio"]
     assert 0 < answers[1]["probability"] < 1
-    assert "log-likelihood ratio" in run("verify", *same, "--model", model)
+    assert "log-likelihood ratio" in run("crops", "verify", model, *same)
 
 
 def test_train_adapt_verify_on_vectors(tmp_path):
@@ -59,19 +61,26 @@ def test_train_adapt_verify_on_vectors(tmp_path):
     np.savez(tmp_path / "all.npz", X=X[:160], y=y[:160])
     np.savez(tmp_path / "few.npz", embeddings=X[160:168], people=y[160:168].astype(str))
     shown = run(
-        "train", "verification", tmp_path / "all.npz", "--out", tmp_path / "m", "--far", 0.05
+        "crops",
+        "train",
+        "verification",
+        tmp_path / "all.npz",
+        "--out",
+        tmp_path / "m",
+        "--far",
+        0.05,
     )
     assert "fusion" in shown
-    shown = run("adapt", tmp_path / "few.npz", "--model", tmp_path / "m", "--out", tmp_path / "n")
+    shown = run("crops", "adapt", tmp_path / "m", tmp_path / "few.npz", "--out", tmp_path / "n")
     assert "Not calibrated" in shown
     for k, row in enumerate((200, 201, 204)):
         np.save(tmp_path / f"{k}.npy", X[row])
     told = json.loads(
-        run("verify", tmp_path / "0.npy", tmp_path / "1.npy", "--model", tmp_path / "m", "--json")
+        run("crops", "verify", tmp_path / "m", tmp_path / "0.npy", tmp_path / "1.npy", "--json")
     )
     assert told["same"] is True
     told = json.loads(
-        run("verify", tmp_path / "0.npy", tmp_path / "2.npy", "--model", tmp_path / "n", "--json")
+        run("crops", "verify", tmp_path / "n", tmp_path / "0.npy", tmp_path / "2.npy", "--json")
     )
     assert told["calibrated"] is False
     assert told["log_ratio"] < 0
@@ -80,6 +89,7 @@ def test_train_adapt_verify_on_vectors(tmp_path):
 def test_what_is_wrong_is_said(tmp_path):
     np.savez(tmp_path / "odd.npz", Z=np.ones(3))
     out = CliRunner().invoke(
-        app, ["train", "verification", str(tmp_path / "odd.npz"), "--out", str(tmp_path / "m")]
+        app,
+        ["crops", "train", "verification", str(tmp_path / "odd.npz"), "--out", str(tmp_path / "m")],
     )
     assert "must hold vectors" in str(out.exception)

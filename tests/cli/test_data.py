@@ -38,7 +38,7 @@ def test_list_without_a_place_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_list_of_real_sets(data_home: Path) -> None:
-    result = _run("list", "--home", str(data_home), "--json")
+    result = _run("list", "--data-home", str(data_home), "--json")
     rows = {row["name"]: row for row in json.loads(result.stdout)}
     counts = {name: (rows[name]["pictures"], rows[name]["people"]) for name in rows}
     assert counts["orl"] == (400, 40)

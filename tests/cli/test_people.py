@@ -67,7 +67,7 @@ def test_rename_and_merge(path: str) -> None:
 def test_delete_asks_first(path: str) -> None:
     asked = run.invoke(app, ["people", "delete", "Zoë", "-g", path], input="n\n")
     assert asked.exit_code == 1
-    assert "Delete Zoë with 3 faces for good?" in asked.output
+    assert "Delete Zoë and 3 faces for good?" in asked.output
     assert "Zoë" in _names(path)
     assert run.invoke(app, ["people", "delete", "Zoë", "-g", path], input="y\n").exit_code == 0
     done = run.invoke(app, ["people", "delete", "Ann", "-g", path, "--yes", "--json"])

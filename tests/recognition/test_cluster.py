@@ -310,8 +310,8 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
         cluster(tmp_path / "bad", n_jobs=1)
     with pytest.raises(InputError, match="min_faces"):
         cluster(tmp_path, min_faces=0)
-    result = CliRunner().invoke(app, ["cluster", str(tmp_path / "bad"), "--people", "3"])
-    assert "--groups" in str(result.exception)
+    result = CliRunner().invoke(app, ["cluster", str(tmp_path / "bad"), "--every", "3"])
+    assert "--every is for a video" in str(result.exception)
 
 
 def test_the_clip_s_people_are_found(data_home: Path) -> None:

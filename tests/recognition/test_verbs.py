@@ -40,7 +40,7 @@ def gallery(album: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_same_picture_twice_is_once(album: Path, gallery: Path) -> None:
     shown = run("enrol", album, "-g", gallery, "--jobs", 1, code=1)
-    assert "21 pictures: 0 faces of 0 people enrolled; 18 known already" in shown
+    assert "21 pictures: 0 faces of 0 people enrolled; 18 were enrolled already" in shown
 
 
 def test_a_table_and_a_picture_of_two_names(album: Path, tmp_path: Path) -> None:
@@ -83,11 +83,11 @@ def test_adapt_shows_before_and_after_and_moves_the_gallery(
     assert json.loads(same)["log_ratio"] > json.loads(other)["log_ratio"]
     group = np.hstack([read_image(album / n / "0.png", colour=True) for n in ("Cleo", "Eve")])
     write_image(tmp_path / "group.png", group)
-    lines = run(
+    told = run(
         "identify", tmp_path / "group.png", "-g", gallery, "--json", "--out", tmp_path / "named",
         "--fpir", 0.05, "--jobs", 1,
-    ).splitlines()  # fmt: skip
-    faces = sorted(json.loads(lines[0])["faces"], key=lambda face: face["box"][0])
+    )  # fmt: skip
+    faces = sorted(json.loads(told)[0]["faces"], key=lambda face: face["box"][0])
     # Those very pictures are enrolled, among two others of each.
     assert [face["person"] for face in faces] == ["Cleo", "Eve"]
     drawn = read_image(tmp_path / "named" / "0001_group.png", colour=True)
@@ -103,7 +103,6 @@ def test_what_cannot_be_identified_is_told_by_the_exit_code(
     meadow, torn = identify(bad, gallery, n_jobs=1)
     assert (meadow.faces, meadow.error) == ([], None)
     assert "torn.jpg" in str(torn.error)
-    assert "give --gallery" in str(CliRunner().invoke(app, ["identify", "x.jpg"]).exception)
 
 
 def test_verify_out_of_the_box(album: Path, tmp_path: Path) -> None:
@@ -123,7 +122,7 @@ def test_the_largest_face_is_taken_and_said(album: Path) -> None:
     result = CliRunner().invoke(
         app, ["verify", str(album / "Ann/two.png"), str(album / "Bob/1.png")]
     )
-    assert "2 faces were found; the largest was taken" in result.stderr.replace("\n", "")
+    assert "2 faces were found; the largest was used" in result.stderr.replace("\n", "")
 
 
 def test_no_face_no_picture(album: Path) -> None:

@@ -1,4 +1,4 @@
-"""The verbs in one place, and what happens when one of them fails."""
+"""All verbs in one table, loaded when they are used, and what happens when one of them fails."""
 
 from __future__ import annotations
 
@@ -6,56 +6,67 @@ import sys
 from typing import Annotated
 
 import typer
-from rich.markup import escape
 
-import mien
-from mien.cli._display import errors
-from mien.cli.adapt import adapt
-from mien.cli.cluster import cluster
-from mien.cli.complete import complete
-from mien.cli.data import data_app
-from mien.cli.demo import demo
-from mien.cli.encode import encode
-from mien.cli.enrol import enrol
-from mien.cli.evaluate import evaluate
-from mien.cli.identify import identify
-from mien.cli.people import people_app
-from mien.cli.train_committee import train_committee
-from mien.cli.train_completer import train_completer
-from mien.cli.train_encoder import train_encoder
-from mien.cli.train_verification import train_verification
-from mien.cli.verify import verify
+from mien.cli._lazy import Verb, make_group_class
 from mien.errors import MienError
+
+__all__ = ["app", "main"]
+
+_TRAIN = {
+    "verification": Verb("mien.cli._crops_train_verification", "Learn a verifier."),
+    "committee": Verb("mien.cli._crops_train_committee", "Learn to name the people of a folder."),
+    "completer": Verb("mien.cli._crops_train_completer", "Learn to complete faces."),
+    "encoder": Verb("mien.cli._crops_train_encoder", "Learn to turn a picture into one vector."),
+}
+_CROPS = {
+    "train": Verb(_TRAIN, "Learn a model from cut-out faces or vectors."),
+    "verify": Verb("mien.cli._crops_verify", "Compare two cut-out faces or vectors."),
+    "adapt": Verb("mien.cli._crops_adapt", "Move a verifier to your own faces or vectors."),
+    "identify": Verb("mien.cli._crops_identify", "Name cut-out faces with a committee."),
+    "cluster": Verb("mien.cli._crops_cluster", "Sort cut-out faces by person."),
+    "complete": Verb("mien.cli._crops_complete", "Complete cut-out faces."),
+    "encode": Verb("mien.cli._crops_encode", "Turn each picture of a folder into one vector."),
+}
+_PEOPLE = {
+    "list": Verb("mien.cli._people:list_people", "List the people in a gallery."),
+    "rename": Verb("mien.cli._people:rename_person", "Give a person another name."),
+    "merge": Verb("mien.cli._people:merge_people", "Merge two people into one."),
+    "delete": Verb("mien.cli._people:delete_person", "Delete a person and all their faces."),
+}
+_DATA = {
+    "list": Verb("mien.cli._data:list_known", "List the known data sets."),
+    "show": Verb("mien.cli._data:show", "Summarise a data set and draw a contact sheet."),
+}
+#: Name -> module (or table of verbs) and the line that the list of verbs shows.
+VERBS = {
+    "verify": Verb("mien.cli._verify", "Compare the faces in two photographs."),
+    "enrol": Verb("mien.cli._enrol", "Add people to a gallery."),
+    "identify": Verb("mien.cli._identify", "Name the people in photographs and videos."),
+    "people": Verb(_PEOPLE, "List, rename, merge and delete the people in a gallery."),
+    "adapt": Verb("mien.cli._adapt", "Adapt the verifier to your own people and camera."),
+    "cluster": Verb("mien.cli._cluster", "Sort photographs or the faces of a video by person."),
+    "complete": Verb("mien.cli._complete", "Complete the covered part of faces."),
+    "evaluate": Verb("mien.cli._evaluate", "Evaluate the scores of any verification system."),
+    "data": Verb(_DATA, "Look at data sets of faces."),
+    "demo": Verb("mien.cli._demo", "Run every method once and write a report."),
+    "crops": Verb(_CROPS, "The same verbs for cut-out faces and for vectors."),
+}
 
 app = typer.Typer(
     name="mien",
+    cls=make_group_class(VERBS),
     help="Recognise, verify, group and complete faces from few, weak, foreign or partial labels.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-train_app = typer.Typer(help="Learn a model from your pictures or vectors.", no_args_is_help=True)
-app.command()(complete)
-app.command()(demo)
-app.command()(encode)
-app.command()(enrol)
-app.command()(evaluate)
-app.command()(cluster)
-app.command()(identify)
-app.command()(adapt)
-app.command()(verify)
-train_app.command("verification")(train_verification)
-train_app.command("committee")(train_committee)
-train_app.command("encoder")(train_encoder)
-train_app.command("completer")(train_completer)
-app.add_typer(data_app, name="data")
-app.add_typer(people_app, name="people")
-app.add_typer(train_app, name="train")
 
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"mien {mien.__version__}")
+        from mien import __version__
+
+        typer.echo(f"mien {__version__}")
         raise typer.Exit
 
 
@@ -63,7 +74,9 @@ def _show_version(wanted: bool) -> None:
 def _options(
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version."),
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Print the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Options of mien itself."""
@@ -74,8 +87,8 @@ def main() -> None:
     try:
         app()
     except MienError as error:
-        errors.print(f"[bold red]error:[/] {escape(str(error))}", markup=True, highlight=False)
+        sys.stderr.write(f"error: {error}\n")
         sys.exit(2)
     except KeyboardInterrupt:
-        errors.print("interrupted")
+        sys.stderr.write("interrupted\n")
         sys.exit(130)

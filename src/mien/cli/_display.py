@@ -1,37 +1,54 @@
-"""What every verb shows with: the console, the progress bar, JSON for programs."""
+"""What every verb shows with: the consoles, lines, the progress bar, JSON for programs."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    ProgressColumn,
-    Task,
-    TaskID,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
-from rich.text import Text
+from rich.console import Console, ConsoleDimensions
 
 from mien._core.progress import listening
 
-__all__ = ["console", "errors", "print_json", "showing_progress"]
+__all__ = ["console", "errors", "note", "print_json", "say", "showing_progress", "warn"]
 
-console = Console()
-errors = Console(stderr=True)
+_WIDE = 10_000
+
+
+class _Console(Console):
+    """As wide as the terminal; in a pipe or a file wide enough that nothing is folded."""
+
+    @property
+    def size(self) -> ConsoleDimensions:
+        if self.is_terminal:
+            return super().size
+        return ConsoleDimensions(_WIDE, 25)
+
+
+console = _Console(highlight=False)
+errors = _Console(stderr=True, highlight=False)
+
+
+def say(text: str) -> None:
+    """Print a line of the result; names and paths are never folded."""
+    console.print(text, markup=False, soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """Print a line beside the result, on the stream that pipes do not see."""
+    errors.print(text, markup=False, soft_wrap=True)
+
+
+def warn(text: str) -> None:
+    """Print a line of warning, on the stream that pipes do not see."""
+    errors.print(text, style="yellow", markup=False, soft_wrap=True)
 
 
 def print_json(result: Any) -> None:
     """Print a result for programs: one JSON document and nothing else."""
-    console.file.write(json.dumps(result, indent=2, default=_plain) + "\n")
+    sys.stdout.write(json.dumps(result, indent=2, default=_plain) + "\n")
 
 
 def _plain(value: Any) -> Any:
@@ -40,36 +57,13 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-class _Rate(ProgressColumn):
-    """Steps a second, or seconds a step where that is more telling."""
-
-    def render(self, task: Task) -> Text:
-        speed = task.finished_speed or task.speed
-        if not speed:
-            return Text("")
-        return Text(f"{speed:.1f}/s" if speed >= 1 else f"{1 / speed:.1f} s each", style="dim")
-
-
 @contextmanager
 def showing_progress() -> Iterator[None]:
     """Show what learners report inside the block as progress bars, one for each description."""
-    bars: dict[str, TaskID] = {}
-    with Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        _Rate(),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=errors,
-        transient=True,
-    ) as progress:
+    if not errors.is_terminal:
+        yield
+        return
+    from mien.cli._progress import show_bars
 
-        def show(description: str, done: int, total: int | None) -> None:
-            if description not in bars:
-                bars[description] = progress.add_task(description, total=total)
-            finished = total is not None and done >= total
-            progress.update(bars[description], completed=done, total=total, visible=not finished)
-
-        with listening(show):
-            yield
+    with show_bars(errors) as show, listening(show):
+        yield

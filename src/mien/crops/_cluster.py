@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.metrics import silhouette_score
 
 from mien._core.progress import track
+from mien._core.validation import check_choice
 from mien.errors import DataError, ImageError, InputError, MissingDataError, NotEnoughDataError
 from mien.features import local_vectors
 from mien.media import (
@@ -67,7 +68,32 @@ class FolderClusters:
 
     @property
     def n_clusters(self) -> int:
+        """Number of people."""
         return int(self.clusters.max()) + 1
+
+    @property
+    def sizes(self) -> list[int]:
+        """Number of faces per person."""
+        return np.bincount(self.clusters).tolist()
+
+    def row(self, k: int) -> dict[str, Any]:
+        """File, person and group of picture ``k``."""
+        group = int(self.groups[k])
+        person = f"person-{int(self.clusters[k]) + 1:03d}"
+        return {"file": self.files[k], "person": person, "group": None if group < 0 else group}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return {
+            "source": str(self.folder),
+            "faces": len(self.files),
+            "people": self.n_clusters,
+            "sizes": self.sizes,
+            "groups": len(np.unique(self.groups[self.groups >= 0])),
+            "cannot_link": len(self.cannot_link),
+            "table": [self.row(k) for k in range(len(self.files))],
+            "skipped": self.skipped,
+        }
 
 
 def list_pictures(folder: Path) -> list[str]:
@@ -228,28 +254,42 @@ def _cut(
     return found
 
 
-def write_clusters(result: FolderClusters, out: str | os.PathLike[str], *, copy: str) -> Path:
-    """Write ``clusters.csv`` and, for ``copy`` of "copy" or "link", a folder a cluster.
+def write_clusters(
+    result: FolderClusters, out: str | os.PathLike[str], *, how: str = "link"
+) -> Path:
+    """Write ``faces.csv`` and, unless ``how`` is "table", one folder per person.
 
-    Returns the folder. One that has something in it already is refused.
+    Parameters
+    ----------
+    result : FolderClusters
+    out : path
+        A new or empty folder.
+    how : {"link", "copy", "table"}
+        Links to the pictures, copies of them, or no folders at all.
+
+    Returns
+    -------
+    Path
+        The folder, with ``person-001`` … and ``faces.csv``, as `mien.recognition.cluster` has it.
     """
+    check_choice("how", how, ("link", "copy", "table"))
     out = Path(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{str(out)!r} is there already and not empty: choose another place")
+        raise InputError(f"{str(out)!r} exists and is not empty: choose another folder")
     out.mkdir(parents=True, exist_ok=True)
-    with (out / "clusters.csv").open("w", newline="", encoding="utf-8") as lines:
-        writer = csv.writer(lines)
-        writer.writerow(["file", "cluster", "group"])
-        for name, cluster, group in zip(result.files, result.clusters, result.groups, strict=True):
-            writer.writerow([name, int(cluster), "" if group < 0 else int(group)])
-    if copy == "table":
+    rows = [result.row(k) for k in range(len(result.files))]
+    with (out / "faces.csv").open("w", newline="", encoding="utf-8") as lines:
+        writer = csv.DictWriter(lines, ["file", "person", "group"])
+        writer.writeheader()
+        writer.writerows(rows)
+    if how == "table":
         return out
-    for name, cluster in zip(result.files, result.clusters, strict=True):
-        place = out / f"person_{cluster + 1:03d}"
+    for row in rows:
+        place = out / row["person"]
         place.mkdir(exist_ok=True)
-        target = place / name.replace("/", "__")
-        if copy == "link":
-            target.symlink_to((result.folder / name).resolve())
+        target = place / row["file"].replace("/", "__")
+        if how == "link":
+            target.symlink_to((result.folder / row["file"]).resolve())
         else:
-            shutil.copyfile(result.folder / name, target)
+            shutil.copyfile(result.folder / row["file"], target)
     return out

@@ -96,7 +96,7 @@ def train_completer(
 
 
 def complete(
-    model_path: PathLike | None,
+    model_path: PathLike,
     source: PathLike,
     out: PathLike,
     *,
@@ -124,8 +124,6 @@ def complete(
     dict
         ``written`` and ``pictures``.
     """
-    if model_path is None:
-        raise InputError("faces that are cut out need the model that learned such faces: --model")
     model = load(Path(model_path))
     if not isinstance(model, FaceCompleter):
         raise InputError(f"{model_path} holds a {type(model).__name__}, not a FaceCompleter")

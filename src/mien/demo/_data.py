@@ -76,6 +76,7 @@ def load_demo_data(
     n_people: int = 80,
     n_per_person: int = 10,
     random_state: int = 0,
+    home: str | os.PathLike[str] | None = None,
 ) -> DemoData:
     """Render or read faces and divide them by person, half to learn from and half to test on.
 
@@ -88,6 +89,8 @@ def load_demo_data(
         How many to render; not used for real faces.
     random_state : int
         Seed of the people and of the division.
+    home : path or None
+        Where the named sets are; None takes ``MIEN_DATA``.
     """
     rendered = data == "rendered"
     if rendered:
@@ -95,9 +98,9 @@ def load_demo_data(
         name = f"{n_people} rendered people who do not exist, {n_per_person} pictures each"
     else:
         if data == "lfw":
-            faces = load_lfw(size=_SIZE, min_pictures=_MOST_PICTURES, on_error="skip")
+            faces = load_lfw(home, size=_SIZE, min_pictures=_MOST_PICTURES, on_error="skip")
         else:
-            faces = load_faces(data, size=_SIZE, on_error="skip")
+            faces = load_faces(data, home=home, size=_SIZE, on_error="skip")
         faces = _limit(faces, random_state)
         name = f"{faces.n_people} people, {len(faces):,} pictures, from {os.fspath(data)}"
         if faces.skipped:

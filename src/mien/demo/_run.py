@@ -68,6 +68,7 @@ def run_demo(
     n_people: int = 80,
     n_per_person: int = 10,
     random_state: int = 0,
+    home: str | os.PathLike[str] | None = None,
 ) -> DemoResult:
     """Run every section on rendered or real faces.
 
@@ -78,7 +79,9 @@ def run_demo(
     n_people, n_per_person : int
         How many faces to render.
     random_state : int
-        Seed of everything that is drawn.
+        Seed of every random choice.
+    home : path or None
+        Where the named sets are; None takes ``MIEN_DATA``.
 
     Returns
     -------
@@ -88,7 +91,7 @@ def run_demo(
     """
     report_progress("demo: making the faces", 0, 1)
     faces = load_demo_data(
-        data, n_people=n_people, n_per_person=n_per_person, random_state=random_state
+        data, n_people=n_people, n_per_person=n_per_person, random_state=random_state, home=home
     )
     report_progress("demo: making the faces", 1, 1)
     sections, skipped = [], []

@@ -122,7 +122,7 @@ class VideoResult:
         return pairs_in_pictures(self.frames)
 
     def write_groups(self, path: str | os.PathLike[str]) -> Path:
-        """Write the table that ``mien cluster FOLDER --groups TABLE`` reads.
+        """Write the table that ``mien crops cluster FOLDER --groups TABLE`` reads.
 
         Parameters
         ----------

@@ -3,6 +3,7 @@
 from mien.gallery import FaceModel
 from mien.recognition._adapt import Adaptation, adapt
 from mien.recognition._cluster import ClusteredFace, PeopleFound, cluster
+from mien.recognition._cluster_output import cluster_files
 from mien.recognition._complete import (
     CompletedFace,
     CompletedPicture,
@@ -19,7 +20,7 @@ from mien.recognition._identify import (
     iter_identified,
 )
 from mien.recognition._models import load_model, load_source
-from mien.recognition._people import Failure
+from mien.recognition._people import Failure, count_reasons
 from mien.recognition._source import fit_source
 from mien.recognition._verify import Verification, verify
 
@@ -37,8 +38,10 @@ __all__ = [
     "Verification",
     "adapt",
     "cluster",
+    "cluster_files",
     "complete",
     "complete_files",
+    "count_reasons",
     "enrol",
     "fit_source",
     "frame_face",

@@ -142,6 +142,12 @@ class PeopleFound:
             "quality": None if face.quality is None else round(face.quality, 3),
         }
 
+    def in_words(self) -> str:
+        """The result in a few sentences."""
+        from mien.recognition._cluster_output import in_words
+
+        return in_words(self)
+
     def write(self, out: PathLike, how: str = "link") -> Path:
         """Write folders of people, the table and the overview."""
         from mien.recognition._cluster_output import write_people

@@ -8,6 +8,7 @@ import os
 import shutil
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +16,10 @@ from mien._core.atomic import write_atomically
 from mien._core.validation import check_choice
 from mien.errors import InputError
 from mien.media import write_image
-from mien.recognition._cluster import PeopleFound, person_name
+from mien.recognition._cluster import PeopleFound, cluster, person_name
 from mien.reports import Report
 
-__all__ = ["HOW", "check_new", "open_journal", "write_people"]
+__all__ = ["HOW", "check_new", "cluster_files", "in_words", "open_journal", "write_people"]
 
 HOW = ("link", "copy", "table")
 UNSORTED = "unsorted"
@@ -47,6 +48,42 @@ def open_journal(out: Path) -> Path:
     """Make the folder; returns where the journal of an unfinished run lies in it."""
     out.mkdir(parents=True, exist_ok=True)
     return out / JOURNAL
+
+
+def cluster_files(
+    photos: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    *,
+    resume: bool = False,
+    how: str = "link",
+    **settings: Any,
+) -> PeopleFound:
+    """Sort the faces of a folder or a video by person, and write one folder per person.
+
+    Parameters
+    ----------
+    photos : path
+        A folder of pictures with any number of faces each, or a video.
+    out : path
+        Folder to write; it must be new, or that of an interrupted run if ``resume``.
+    resume : bool
+        Continue an interrupted run.
+    how : {"link", "copy", "table"}
+        As in :meth:`PeopleFound.write`.
+    **settings
+        Of :func:`cluster`.
+
+    Returns
+    -------
+    PeopleFound
+        As it was written.
+    """
+    check_choice("how", how, HOW)
+    place = Path(out)
+    check_new(place, resume, Path(photos))
+    found = cluster(photos, journal=open_journal(place), **settings)
+    write_people(found, place, how)
+    return found
 
 
 def write_people(found: PeopleFound, out: Path, how: str = "link") -> Path:

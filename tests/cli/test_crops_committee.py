@@ -1,4 +1,4 @@
-"""``mien train committee`` and ``mien identify`` from end to end."""
+"""``mien crops train committee`` and ``mien crops identify`` from end to end."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("models") / "people.mien"
     result = CliRunner().invoke(
-        app, ["train", "committee", str(folder), "--out", str(path), "--size", "24"]
+        app, ["crops", "train", "committee", str(folder), "--out", str(path), "--size", "24"]
     )
     assert result.exit_code == 0, result.output
     assert "25 pictures of 5 people" in result.output
-    assert "5 pictures held out" in result.output
+    assert "5 held-out pictures" in result.output
     return path
 
 
 def test_names_and_posteriors(folder: Path, model: Path) -> None:
     result = CliRunner().invoke(
-        app, ["identify", str(folder / "p2"), "--model", str(model), "--json"]
+        app, ["crops", "identify", str(model), str(folder / "p2"), "--json"]
     )
     assert result.exit_code == 0, result.output
     rows = json.loads(result.stdout)
@@ -55,7 +55,7 @@ def test_unknown_below_the_threshold_and_a_bad_file(
     rng = np.random.default_rng(0)
     write_image(tmp_path / "noise.png", rng.integers(0, 256, (24, 24)).astype(np.uint8))
     (tmp_path / "text.png").write_text("hello")
-    arguments = ["identify", str(tmp_path), "--model", str(model), "--threshold", "1"]
+    arguments = ["crops", "identify", str(model), str(tmp_path), "--threshold", "1"]
     shown = CliRunner().invoke(app, arguments)
     assert shown.exit_code == 1, "a picture that cannot be read is told by the exit code"
     told = CliRunner().invoke(app, [*arguments, "--json"])
@@ -69,7 +69,17 @@ def test_unknown_below_the_threshold_and_a_bad_file(
 
 def test_json_of_training(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "m.mien"
-    arguments = ["train", "committee", str(folder), "--out", str(out), "--size", "16", "--json"]
+    arguments = [
+        "crops",
+        "train",
+        "committee",
+        str(folder),
+        "--out",
+        str(out),
+        "--size",
+        "16",
+        "--json",
+    ]
     arguments += ["--members", "3", "--sampling", "both", "--fusion", "vote"]
     result = CliRunner().invoke(app, arguments)
     assert result.exit_code == 0, result.output

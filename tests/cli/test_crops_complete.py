@@ -1,4 +1,4 @@
-"""``mien train completer`` and ``mien complete``, from the outside."""
+"""``mien crops train completer`` and ``mien crops complete``, from the outside."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("model") / "faces.mien"
-    words = _invoke("train", "completer", folder, "--out", path, "--completer", "ridge")
+    words = _invoke("crops", "train", "completer", folder, "--out", path, "--completer", "ridge")
     assert "30 faces of 32×32" in words
     return path
 
@@ -44,7 +44,7 @@ def model(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_one_picture_is_three_side_by_side(model: Path, folder: Path, tmp_path: Path) -> None:
     picture = next(folder.rglob("*.png"))
     out = tmp_path / "completed.png"
-    _invoke("complete", picture, "--model", model, "--out", out, "--scale", 1)
+    _invoke("crops", "complete", model, picture, "--out", out, "--scale", 1)
     sheet = read_image(out)
     assert sheet.shape == (36, 104)
     original, visible, result = (sheet[2:34, low : low + 32] for low in (2, 36, 70))
@@ -59,7 +59,7 @@ def test_folders_other_covers_and_json(model: Path, folder: Path, tmp_path: Path
     out = tmp_path / "done"
     cover = tmp_path / "cover.png"
     write_image(cover, np.pad(np.full((16, 32), 255, np.uint8), ((16, 0), (0, 0))))
-    call = ("complete", folder, "--model", model, "--out", out, "--cover")
+    call = ("crops", "complete", model, folder, "--out", out, "--cover")
     found = json.loads(_invoke(*call, cover, "--json"))
     assert len(found["written"]) == 30
     assert all(Path(path).exists() for path in found["written"])
@@ -70,8 +70,8 @@ def test_rendered_faces_train_a_dictionary(tmp_path: Path) -> None:
     path = tmp_path / "dictionary.mien"
     summary = json.loads(
         _invoke(
-            "train", "completer", "rendered", "--out", path, "--completer", "dictionary", "--atoms",
-            50, "--rounds", 2, "--faces", 200, "--size", 16, "--json",
+            "crops", "train", "completer", "rendered", "--out", path, "--completer", "dictionary",
+            "--atoms", 50, "--rounds", 2, "--faces", 200, "--size", 16, "--json",
             "--checkpoint", tmp_path / "state.npz",
         )
     )  # fmt: skip
@@ -83,12 +83,14 @@ def test_rendered_faces_train_a_dictionary(tmp_path: Path) -> None:
 def test_errors(model: Path, folder: Path, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(InputError, match="no pictures"):
-        _invoke("complete", tmp_path / "empty", "--model", model, "--out", tmp_path / "x")
+        _invoke("crops", "complete", model, tmp_path / "empty", "--out", tmp_path / "x")
     with pytest.raises(InputError, match="a cover is one of"):
-        _invoke("complete", folder, "--model", model, "--cover", "nose", "--out", tmp_path / "x")
-    with pytest.raises(InputError, match="--model"):
-        _invoke("complete", folder, "--cropped", "--out", tmp_path / "x")
+        _invoke("crops", "complete", model, folder, "--cover", "nose", "--out", tmp_path / "x")
     with pytest.raises(InputError, match="completer must be one of"):
-        _invoke("train", "completer", folder, "--completer", "magic", "--out", tmp_path / "y")
-    with pytest.raises(InputError, match="no parameter beta"):
-        _invoke("train", "completer", folder, "--completer", "pca", "--beta", 3, "--out", "y")
+        _invoke(
+            "crops", "train", "completer", folder, "--completer", "magic", "--out", tmp_path / "y"
+        )
+    with pytest.raises(InputError, match="--beta has no effect"):
+        _invoke(
+            "crops", "train", "completer", folder, "--completer", "pca", "--beta", 3, "--out", "y"
+        )

@@ -1,4 +1,4 @@
-"""``mien cluster`` from the terminal's side."""
+"""``mien crops cluster`` from the terminal's side."""
 
 from __future__ import annotations
 
@@ -37,35 +37,40 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def test_writes_a_folder_a_person_and_the_table(folder: Path, tmp_path: Path) -> None:
+def test_writes_a_folder_per_person_and_the_table(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "people"
-    arguments = ["cluster", str(folder / "faces"), "--groups", str(folder / "tracks.csv")]
+    arguments = ["crops", "cluster", str(folder / "faces"), "--groups", str(folder / "tracks.csv")]
     result = CliRunner().invoke(app, [*arguments, "--people", str(N_PEOPLE), "--out", str(out)])
     assert result.exit_code == 0, result.output
-    with (out / "clusters.csv").open(newline="") as lines:
+    with (out / "faces.csv").open(newline="") as lines:
         table = list(csv.DictReader(lines))
     assert len(table) == N_PEOPLE * N_EACH
-    clusters = np.array([int(row["cluster"]) for row in table])
+    clusters = np.array([row["person"] for row in table])
     people = np.array(json.loads((folder / "people.json").read_text()))
     purity, accuracy = pairwise_purity_accuracy(people, clusters)
     assert purity > 0.7
     assert accuracy > 0.7
     assert len(list(out.rglob("*.png"))) == N_PEOPLE * N_EACH
-    groups = {row["group"]: row["cluster"] for row in table if row["group"]}
-    assert all(groups[row["group"]] == row["cluster"] for row in table if row["group"])
+    groups = {row["group"]: row["person"] for row in table if row["group"]}
+    assert all(groups[row["group"]] == row["person"] for row in table if row["group"])
     # Faces of one frame are two people.
     for place in range(N_EACH):
         assert len(set(clusters[place::N_EACH])) == N_PEOPLE
 
 
 def test_json_links_and_the_number_of_people_by_itself(folder: Path, tmp_path: Path) -> None:
-    arguments = ["cluster", str(folder / "faces"), "--groups", str(folder / "tracks.csv"), "--json"]
-    result = CliRunner().invoke(
-        app, [*arguments, "--write", "link", "--out", str(tmp_path / "linked")]
-    )
+    arguments = [
+        "crops",
+        "cluster",
+        str(folder / "faces"),
+        "--groups",
+        str(folder / "tracks.csv"),
+        "--json",
+    ]
+    result = CliRunner().invoke(app, [*arguments, "--out", str(tmp_path / "linked")])
     assert result.exit_code == 0, result.output
     found = json.loads(result.stdout)
-    assert sum(found["sizes"]) == found["pictures"] == N_PEOPLE * N_EACH
+    assert sum(found["sizes"]) == found["faces"] == N_PEOPLE * N_EACH
     assert found["skipped"] == []
     link = next((tmp_path / "linked").rglob("*.png"))
     assert link.is_symlink()
@@ -74,7 +79,7 @@ def test_json_links_and_the_number_of_people_by_itself(folder: Path, tmp_path: P
 
 def test_mistakes_are_named(folder: Path, tmp_path: Path) -> None:
     def fails(*arguments: str) -> str:
-        result = CliRunner().invoke(app, ["cluster", *arguments])
+        result = CliRunner().invoke(app, ["crops", "cluster", *arguments])
         assert isinstance(result.exception, MienError)
         return str(result.exception)
 
@@ -87,7 +92,9 @@ def test_mistakes_are_named(folder: Path, tmp_path: Path) -> None:
     assert "none of the" in fails(faces, "--groups", str(tmp_path / "other.csv"))
     (tmp_path / "half.csv").write_text("file,frame,x\n000.png,1,2\n")
     assert "make tracks" in fails(faces, "--groups", str(tmp_path / "half.csv"))
-    assert "no method" in fails(faces, "--groups", tracks, "--method", "magic")
+    assert "leave it out" in fails(
+        faces, "--groups", tracks, "--method", "null-space", "--seed", "1"
+    )
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").write_text("")
     assert "not empty" in fails(

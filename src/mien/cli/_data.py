@@ -1,4 +1,4 @@
-"""``mien data list`` and ``mien data show``: which pictures there are, and a look at them."""
+"""``mien data list`` and ``mien data show``: which data sets there are, and a look at them."""
 
 from __future__ import annotations
 
@@ -8,37 +8,31 @@ from typing import Annotated, Any
 
 import typer
 
-from mien.cli._display import console, print_json, showing_progress
+from mien.cli._display import console, print_json, say, showing_progress
+from mien.cli._options import AsJson, DataHome, refuse
 
-__all__ = ["data_app", "list_known", "show"]
+__all__ = ["list_known", "show"]
 
-data_app = typer.Typer(help="Which pictures there are, and a look at them.", no_args_is_help=True)
-
-_HOME = typer.Option("--home", help="Folder of the real sets, instead of MIEN_DATA.")
-_JSON = typer.Option("--json", help="Print JSON for programs, and nothing else.")
+_ROWS, _COLUMNS = 10, 10
 
 
-@data_app.command("list")
-def list_known(
-    home: Annotated[Path | None, _HOME] = None,
-    as_json: Annotated[bool, _JSON] = False,
-) -> None:
-    """List the sets that are known, and where they were found."""
+def list_known(data_home: DataHome = None, as_json: AsJson = False) -> None:
+    """List the known data sets and where they were found."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     from mien.datasets import list_sets
 
-    rows = list_sets(home)
+    rows = list_sets(data_home)
     if as_json:
         print_json(rows)
         return
-    base = home or os.environ.get("MIEN_DATA")
+    base = data_home or os.environ.get("MIEN_DATA")
     where = f" in {base}" if base else ""
-    # Text, not markup: a path may have brackets in it.
+    # Text, not markup: a path may contain brackets.
     table = Table(
-        title=Text(f"Sets of faces{where}"),
+        title=Text(f"Data sets{where}"),
         title_justify="left",
         box=SIMPLE_HEAD,
         padding=(0, 0, 0, 1),
@@ -60,11 +54,8 @@ def list_known(
     console.print(table)
     problems = {row["name"].split()[0]: row["problem"] for row in reversed(rows) if row["problem"]}
     for problem in dict.fromkeys(reversed(problems.values())):
-        console.print(Text(f"• {problem}", style="dim"))
-    console.print(
-        "Look at one with [bold]mien data show NAME[/], or at a folder of yours with "
-        "[bold]mien data show PATH[/]."
-    )
+        say(f"• {problem}")
+    say("Look at one with `mien data show NAME`, or at your own folder with `mien data show PATH`.")
 
 
 def _below(place: str | None, base: str | Path | None) -> str:
@@ -87,7 +78,7 @@ def _summarise(faces: Any, name: str) -> dict[str, Any]:
         "set": name,
         "pictures": len(faces),
         "people": faces.n_people,
-        "pictures a person": {
+        "pictures per person": {
             "fewest": int(counts.min()),
             "median": float(np.median(counts)),
             "most": int(counts.max()),
@@ -130,43 +121,71 @@ def _rows_of_sheet(faces: Any, n_people: int, columns: int) -> tuple[Any, int]:
     return np.concatenate(pictures), columns
 
 
-@data_app.command()
 def show(
     name: Annotated[
-        str, typer.Argument(help="rendered, orl, yale, lfw, or a folder with a folder a person.")
+        str,
+        typer.Argument(
+            metavar="NAME|FOLDER",
+            help="rendered, orl, yale, lfw, or a folder with one folder per person.",
+        ),
     ],
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write a contact sheet: a row a person (PNG).")
+        Path | None,
+        typer.Option(metavar="FILE", help="Write a contact sheet, one row per person (PNG)."),
     ] = None,
     size: Annotated[
-        int | None, typer.Option("--size", min=1, max=1024, help="Bring pictures to this size.")
+        int | None,
+        typer.Option(
+            min=1,
+            max=1024,
+            help="Resize the pictures to this many pixels.",
+            show_default="as they are; 96 for a folder",
+        ),
     ] = None,
-    colour: Annotated[bool, typer.Option("--colour", help="In colour, where there is.")] = False,
-    people: Annotated[int, typer.Option(min=1, help="Rows of the sheet.")] = 10,
-    columns: Annotated[int, typer.Option(min=1, help="Pictures in a row of the sheet.")] = 10,
+    colour: Annotated[bool, typer.Option("--colour", help="Read the pictures in colour.")] = False,
+    people: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="With --out: number of people on the sheet.", show_default=str(_ROWS)
+        ),
+    ] = None,
+    columns: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="With --out: number of pictures per person.", show_default=str(_COLUMNS)
+        ),
+    ] = None,
     skip: Annotated[
-        bool, typer.Option("--skip", help="Leave out and count what cannot be read.")
+        bool,
+        typer.Option("--skip", help="Skip and count pictures that cannot be read."),
     ] = False,
-    home: Annotated[Path | None, _HOME] = None,
-    as_json: Annotated[bool, _JSON] = False,
+    data_home: DataHome = None,
+    as_json: AsJson = False,
 ) -> None:
-    """Count what is in a set, and lay some of it on a contact sheet."""
+    """Summarise a data set, and draw a contact sheet of some of its faces."""
     from rich.table import Table
     from rich.text import Text
 
     from mien.datasets import KNOWN_SETS, load_faces
     from mien.media import contact_sheet, write_image
 
-    if size is None and name not in KNOWN_SETS:
-        size = 96  # a folder of somebody's pictures hardly ever has one size
+    known = name in KNOWN_SETS
+    if out is None:
+        refuse("is for the contact sheet, and no --out was given", people=people, columns=columns)
+    if not known or name == "rendered":
+        refuse(f"is for the real data sets, not for {name}", data_home=data_home)
+    if name == "rendered":
+        refuse("is for files, and rendered faces are made on request", skip=skip)
+    if size is None and not known:
+        size = 96  # the pictures of a folder rarely have one size
     with showing_progress():
         faces = load_faces(
-            name, home=home, size=size, colour=colour, on_error="skip" if skip else "raise"
+            name, home=data_home, size=size, colour=colour, on_error="skip" if skip else "raise"
         )
     summary = _summarise(faces, name)
     if out is not None:
-        pictures, columns = _rows_of_sheet(faces, people, columns)
-        summary["sheet"] = str(write_image(out, contact_sheet(pictures, columns)))
+        pictures, n_columns = _rows_of_sheet(faces, people or _ROWS, columns or _COLUMNS)
+        summary["sheet"] = str(write_image(out, contact_sheet(pictures, n_columns)))
     if as_json:
         print_json(summary)
         return

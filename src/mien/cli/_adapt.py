@@ -1,0 +1,103 @@
+"""``mien adapt``: the verifier, moved to a few people of your own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mien.cli._display import console, note, print_json, say, showing_progress, warn
+from mien.cli._enrol import show_failures
+from mien.cli._models import check_model
+from mien.cli._options import AsJson, Engine, Jobs, Passphrase, ask_key, refuse
+
+if TYPE_CHECKING:
+    from mien.recognition import Adaptation
+
+__all__ = ["run"]
+
+
+def run(
+    photos: Annotated[
+        Path,
+        typer.Argument(
+            metavar="PHOTOS",
+            help="A folder with one folder per person, or a CSV file with the columns file and "
+            "person.",
+        ),
+    ],
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="Model file to write.")] = None,
+    gallery: Annotated[
+        Path | None,
+        typer.Option("--gallery", "-g", metavar="FILE", help="Gallery whose verifier is replaced."),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Model file to start from, written by mien adapt.",
+            show_default="the shipped model",
+        ),
+    ] = None,
+    engine: Engine = None,
+    jobs: Jobs = 2,
+    passphrase: Passphrase = False,
+    as_json: AsJson = False,
+) -> None:
+    """Adapt the verifier to your own people, camera and lighting; a handful of people is enough.
+
+    mien adapt photos --gallery people.gallery
+
+    mien adapt photos --out mine.mien
+
+    Without --out and --gallery nothing is written: the gain on held-out people is only shown. Exit
+    code 1: some pictures could not be used; all others were.
+    """
+    if gallery is None:
+        refuse("is for a sealed gallery, and no --gallery was given", passphrase=passphrase)
+    if model is not None:
+        check_model(model, "mien adapt")
+    from mien.recognition import adapt
+
+    with showing_progress():
+        result = adapt(
+            photos,
+            model=model,
+            engine=engine,
+            gallery=gallery,
+            out=out,
+            n_jobs=jobs,
+            key=ask_key(passphrase),
+        )
+    if as_json:
+        print_json(result.to_dict() | {"model": None if out is None else str(out)})
+    else:
+        _show(result, out, gallery)
+    if result.failures:
+        raise typer.Exit(1)
+
+
+def _show(result: Adaptation, out: Path | None, gallery: Path | None) -> None:
+    from mien.reports import Report
+
+    say(
+        f"{result.pictures:,} pictures of {result.people:,} people; the source has a weight of "
+        f"{result.source_weight:.2f} in the adapted model."
+    )
+    rows = result.rows()
+    if rows:
+        report = Report("Held-out people", "one part of the people at a time, 95 % intervals")
+        report.table("Before and after", rows, "Cllr in bits: 0 is perfect, above 1 is misleading.")
+        report.print(console)
+    if result.gain is not None:
+        value, low, high = result.gain
+        say(f"Cllr falls by {value:+.4f} bits [{low:+.4f}, {high:+.4f}].")
+    show_failures(result.failures, result.pictures + len(result.failures))
+    for warning in result.warnings:
+        warn(warning)
+    for what, place in (("Model", out), ("Verifier replaced in", gallery)):
+        if place is not None:
+            say(f"{what}: {place}")
+    if out is None and gallery is None:
+        note("Nothing was written: give --out FILE or --gallery FILE.")

@@ -1,0 +1,129 @@
+"""``mien cluster``: photographs or a video, sorted by person without any name."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mien.cli._display import note, print_json, say, showing_progress
+from mien.cli._models import check_model
+from mien.cli._options import AsJson, Engine, Jobs, MinQuality, Model, refuse
+
+__all__ = ["OutFolder", "Write", "run", "show_sizes"]
+
+_BURSTS = 2.0
+_SIZES_SHOWN = 12
+
+
+class Write(StrEnum):
+    """What is put into the folder of a person."""
+
+    link = "link"
+    copy = "copy"
+    table = "table"
+
+
+OutFolder = Annotated[Path, typer.Option(metavar="FOLDER", help="New folder to write.")]
+
+
+def run(
+    photos: Annotated[
+        Path, typer.Argument(metavar="PHOTOS", help="A folder of photographs, or a video.")
+    ],
+    out: OutFolder = Path("people"),
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="For photographs: continue an interrupted run in --out."),
+    ] = False,
+    write: Annotated[
+        Write | None,
+        typer.Option(
+            help="What goes into the folder of a person: links to the photographs or copies of "
+            "them (always small pictures for a video); or write the table only.",
+            show_default="link",
+        ),
+    ] = None,
+    fpir: Annotated[
+        float,
+        typer.Option(
+            min=1e-9,
+            max=0.5,
+            help="Maximum share of faces that may match somebody else; smaller values split "
+            "people rather than mix them.",
+        ),
+    ] = 0.03,
+    min_faces: Annotated[
+        int, typer.Option(min=1, help="Minimum number of faces per person; others stay unsorted.")
+    ] = 2,
+    min_quality: MinQuality = 0.0,
+    bursts: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="For photographs: maximum seconds between two pictures of a burst; 0 turns bursts "
+            "off.",
+            show_default=f"{_BURSTS:g}",
+        ),
+    ] = None,
+    every: Annotated[
+        int | None,
+        typer.Option(min=1, help="For a video: analyse every N-th frame.", show_default="1"),
+    ] = None,
+    engine: Engine = None,
+    model: Model = None,
+    jobs: Jobs = 2,
+    as_json: AsJson = False,
+) -> None:
+    """Sort faces by person without any name. Two faces in one picture are never one person.
+
+    mien cluster holiday --out people
+
+    mien cluster party.mp4 --out people
+
+    The folder gets person-001, person-002 and so on, faces.csv and report.html.
+    """
+    if photos.is_dir():
+        refuse("is for a video, and the input is a folder", every=every)
+    elif photos.is_file():
+        placed = None if write is Write.table else write
+        refuse(
+            "is for photographs, and the input is a video",
+            bursts=bursts, resume=resume, write=placed,
+        )  # fmt: skip
+    if model is not None:
+        check_model(model, "mien cluster")
+    from mien.recognition import cluster_files
+
+    with showing_progress():
+        found = cluster_files(
+            photos,
+            out,
+            resume=resume,
+            how=(write or Write.link).value,
+            model=model,
+            engine=engine,
+            fpir=fpir,
+            min_faces=min_faces,
+            min_quality=min_quality,
+            bursts=_BURSTS if bursts is None else bursts,
+            every=every or 1,
+            n_jobs=jobs,
+        )
+    if as_json:
+        print_json(found.to_dict() | {"out": str(out)})
+        return
+    say(found.in_words())
+    show_sizes(found.sizes)
+    for failure in found.failures:
+        note(f"not used: {failure.path}: {failure.detail}")
+    note(f"Overview: {out / 'report.html'}")
+
+
+def show_sizes(sizes: list[int]) -> None:
+    """How many faces the largest clusters have."""
+    if sizes:
+        more = " …" if len(sizes) > _SIZES_SHOWN else ""
+        say(f"Faces per person: {', '.join(map(str, sizes[:_SIZES_SHOWN]))}{more}")

@@ -1,0 +1,86 @@
+"""``mien crops cluster``: cut-out faces sorted by person, learned from groups without names."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mien.cli._cluster import OutFolder, Write, show_sizes
+from mien.cli._display import note, print_json, say, showing_progress
+from mien.cli._options import AsJson, refuse
+
+__all__ = ["run"]
+
+
+class Method(StrEnum):
+    """How a projection is learned from the groups."""
+
+    kernel_null_space = "kernel-null-space"
+    null_space = "null-space"
+    relevant_components = "relevant-components"
+    kernel_relevant_components = "kernel-relevant-components"
+
+
+def run(
+    faces: Annotated[
+        Path, typer.Argument(metavar="FACES", help="Folder of pictures with one face each.")
+    ],
+    groups: Annotated[
+        str,
+        typer.Option(
+            metavar="TABLE.csv|folders",
+            help="What is known of them: a table with the columns file and group, or file, frame, "
+            "x, y, w and h, from which tracks are made; faces with the same value in a column "
+            "picture are different people. 'folders' makes each folder a group.",
+            show_default=False,
+        ),
+    ],
+    out: OutFolder = Path("people"),
+    write: Annotated[
+        Write,
+        typer.Option(
+            help="Put links or copies into one folder per person, or write the table only."
+        ),
+    ] = Write.link,
+    people: Annotated[
+        int | None,
+        typer.Option(min=1, help="Number of people.", show_default="by the silhouette"),
+    ] = None,
+    method: Annotated[
+        Method, typer.Option(help="How to learn from the groups.")
+    ] = Method.kernel_null_space,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Seed of every random choice.", show_default="0")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Sort cut-out faces by person, learning from groups without names. No engine is needed.
+
+    mien crops cluster faces --groups tracks.csv --out people
+
+    The folder gets person-001, person-002 and so on, and faces.csv.
+    """
+    if method is Method.null_space:
+        refuse("has no effect with --method null-space, which draws nothing", seed=seed)
+    from mien.crops import cluster, write_clusters
+
+    with showing_progress():
+        result = cluster(
+            faces, groups, n_clusters=people, method=method.value, random_state=seed or 0
+        )
+        place = write_clusters(result, out, how=write.value)
+    if as_json:
+        print_json(result.to_dict() | {"out": str(place)})
+        return
+    n_groups = len(set(result.groups[result.groups >= 0].tolist()))
+    say(
+        f"{len(result.files)} pictures of {result.n_clusters} people, from {n_groups} groups and "
+        f"{len(result.cannot_link)} pairs of different people."
+    )
+    show_sizes(result.sizes)
+    for reason in result.skipped:
+        note(f"not used: {reason}")
+    note(f"Written: {place}")

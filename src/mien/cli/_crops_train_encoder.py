@@ -1,0 +1,98 @@
+"""``mien crops train encoder``: vectors for pictures, learned without any label."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mien.cli._display import print_json, say, showing_progress, warn
+from mien.cli._options import AsJson, ModelOut, Seed, refuse
+
+__all__ = ["run"]
+
+_LATENT = 8
+
+
+class Second(StrEnum):
+    """What is described beside the gradients."""
+
+    lbp = "lbp"
+    colour = "colour"
+
+
+class Kind(StrEnum):
+    """How a picture's descriptors become one vector."""
+
+    super_vector = "super-vector"
+    fisher = "fisher"
+
+
+def run(
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="Folder of pictures; folders in it are read too."),
+    ],
+    out: ModelOut,
+    second: Annotated[
+        Second, typer.Option(help="What is described beside gradients.")
+    ] = Second.lbp,
+    kind: Annotated[Kind, typer.Option(help="Kind of encoding.")] = Kind.super_vector,
+    components: Annotated[
+        int, typer.Option(min=1, help="Number of components of the mixture.")
+    ] = 16,
+    latent: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="For super-vector: number of latent variables per component.",
+            show_default=str(_LATENT),
+        ),
+    ] = None,
+    reduced: Annotated[
+        int, typer.Option(min=1, help="Number of principal components kept per view.")
+    ] = 32,
+    patch: Annotated[int, typer.Option(min=4, help="Side of a patch in pixels.")] = 16,
+    step: Annotated[int, typer.Option(min=1, help="Distance between patches in pixels.")] = 8,
+    side: Annotated[
+        int, typer.Option(min=16, help="Reduce larger pictures to this shorter side in pixels.")
+    ] = 128,
+    seed: Seed = 0,
+    as_json: AsJson = False,
+) -> None:
+    """Learn to turn a picture into one vector, from pictures without names.
+
+    mien crops train encoder pictures --out encoder.mien
+
+    mien crops encode encoder.mien pictures --out features.npz
+    """
+    if kind is Kind.fisher:
+        refuse("has no effect with --kind fisher", latent=latent)
+    from mien.crops import train_encoder
+    from mien.files import save
+
+    with showing_progress():
+        model, summary = train_encoder(
+            folder,
+            second=second.value,
+            kind=kind.value,
+            n_components=components,
+            n_latent=latent or _LATENT,
+            n_reduced=reduced,
+            patch=patch,
+            step=step,
+            side=side,
+            random_state=seed,
+        )
+        save(model, out)
+    if as_json:
+        print_json(summary | {"model": str(out)})
+        return
+    for reason in summary["skipped"]:
+        warn(f"not used: {reason}")
+    say(
+        f"{summary['pictures']:,} pictures; gradients and {second.value}, {kind.value}: "
+        f"{summary['dimensions']:,} features per picture. Model: {out}"
+    )

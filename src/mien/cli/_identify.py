@@ -1,0 +1,121 @@
+"""``mien identify``: who is in these photographs and videos?"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mien.cli._display import console, note, print_json, showing_progress
+from mien.cli._options import AsJson, Gallery, Jobs, Passphrase, ask_key, refuse
+
+if TYPE_CHECKING:
+    from mien.recognition import IdentifiedPicture
+
+__all__ = ["run"]
+
+_EVERY = 5
+
+
+def run(
+    photos: Annotated[
+        list[Path],
+        typer.Argument(metavar="PHOTO...", help="Photographs, videos, or folders of them."),
+    ],
+    gallery: Gallery,
+    fpir: Annotated[
+        float,
+        typer.Option(
+            min=1e-9,
+            max=0.5,
+            help="Maximum share of unknown faces that may wrongly get a name (FPIR).",
+        ),
+    ] = 0.01,
+    top: Annotated[int, typer.Option(min=1, help="Number of candidates to show per face.")] = 3,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Also write the pictures with boxes and names here."),
+    ] = None,
+    every: Annotated[
+        int | None,
+        typer.Option(min=1, help="For videos: analyse every N-th frame.", show_default=str(_EVERY)),
+    ] = None,
+    jobs: Jobs = 2,
+    passphrase: Passphrase = False,
+    as_json: AsJson = False,
+) -> None:
+    """Name every face in photographs and videos, or call it unknown.
+
+    mien identify party.jpg --gallery people.gallery --out named
+
+    Exit code 1: some files could not be used; all others were.
+    """
+    from mien.recognition import iter_identified
+
+    if every is not None:
+        from mien.media import find_media
+
+        if not any(find_media(place).videos for place in photos):
+            refuse("is for videos, and none was given", every=every)
+    results = []
+    with showing_progress():
+        for result in iter_identified(
+            list(photos),
+            gallery,
+            fpir=fpir,
+            top=top,
+            every=every or _EVERY,
+            n_jobs=jobs,
+            key=ask_key(passphrase),
+        ):
+            results.append(result)
+            if out is not None and result.error is None:
+                _draw(result, out, len(results))
+    if as_json:
+        print_json([result.to_dict() for result in results])
+    else:
+        _show(results, fpir)
+    if out is not None:
+        note(f"Pictures: {out}")
+    if any(result.error is not None for result in results):
+        raise typer.Exit(1)
+
+
+def _draw(result: IdentifiedPicture, folder: Path, number: int) -> None:
+    from mien.media import write_image
+
+    folder.mkdir(parents=True, exist_ok=True)
+    write_image(folder / f"{number:04d}_{result.path.stem}.png", result.draw())
+
+
+def _show(results: list[IdentifiedPicture], fpir: float) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=None, pad_edge=False)
+    for name, justify in (("picture", "left"), ("person", "left"), ("log ratio", "right")):
+        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    table.add_column("threshold", justify="right")
+    table.add_column("next candidates", style="dim")
+    here = os.path.commonpath([result.path.absolute().parent for result in results])
+    for result in results:
+        name = Text(os.path.relpath(result.path.absolute(), here))
+        if result.error is not None or not result.faces:
+            reason = result.error or "no face found"
+            table.add_row(name, Text(reason, style="red" if result.error else "yellow"), "", "", "")
+        for face in result.faces:
+            others = [(who, ratio) for who, ratio in face.candidates if who != face.person]
+            where = f" {face.frames[0]}–{face.frames[1]}" if face.frames else ""
+            table.add_row(
+                name + Text(where, style="dim"),
+                Text(face.person or "unknown", style="bold" if face.person else "yellow"),
+                f"{face.log_ratio:+.1f}",
+                f"{face.threshold:+.1f}" + ("" if face.promised else "*"),
+                Text(", ".join(f"{who} {ratio:+.1f}" for who, ratio in others)),
+            )
+            name = Text("")
+    console.print(table)
+    if any(not face.promised for result in results for face in result.faces):
+        note(f"* extrapolated: the calibration has too little data to promise an FPIR of {fpir:g}")

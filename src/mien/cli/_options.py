@@ -1,0 +1,78 @@
+"""Options that several verbs share, and how an option without effect is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from mien.errors import InputError
+
+__all__ = [
+    "AsJson",
+    "DataHome",
+    "Engine",
+    "Gallery",
+    "Jobs",
+    "MinQuality",
+    "Model",
+    "ModelOut",
+    "Passphrase",
+    "Seed",
+    "ask_key",
+    "refuse",
+]
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+DataHome = Annotated[
+    Path | None,
+    typer.Option(metavar="FOLDER", help="Folder of the real data sets.", show_default="$MIEN_DATA"),
+]
+Engine = Annotated[
+    str | None,
+    typer.Option(help="Face engine: sface or dlib.", show_default="the model's, or sface"),
+]
+Gallery = Annotated[
+    Path, typer.Option("--gallery", "-g", metavar="FILE", help="Gallery file.", show_default=False)
+]
+Jobs = Annotated[int, typer.Option(min=1, help="Number of pictures to process in parallel.")]
+MinQuality = Annotated[
+    float, typer.Option(min=0.0, max=1.0, help="Minimum quality of a face, from 0 to 1.")
+]
+Model = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE", help="Model file written by mien adapt.", show_default="the shipped model"
+    ),
+]
+ModelOut = Annotated[
+    Path, typer.Option(metavar="FILE", help="Model file to write.", show_default=False)
+]
+Passphrase = Annotated[
+    bool, typer.Option("--passphrase", help="Ask for the passphrase of a sealed gallery.")
+]
+Seed = Annotated[int, typer.Option(min=0, help="Seed of every random choice.")]
+
+
+def ask_key(passphrase: bool, *, new: bool = False) -> str | None:
+    """The passphrase of a sealed gallery, typed without echo; twice if it is a ``new`` one."""
+    if not passphrase:
+        return None
+    typed: str = typer.prompt("Passphrase", hide_input=True, err=True, confirmation_prompt=new)
+    return typed
+
+
+def refuse(reason: str, **options: Any) -> None:
+    """Raise for the first option that was given although it has no effect here.
+
+    Parameters
+    ----------
+    reason : str
+        The rest of the sentence, such as "is for videos, and the input is a folder".
+    **options
+        Values by the name of the option; None and False mean that it was not given.
+    """
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise InputError(f"--{name.replace('_', '-')} {reason}: leave it out")

@@ -1,0 +1,504 @@
+"""Every option of every verb changes something, or is refused; a new option needs an entry here.
+
+A verb is a thin skin over one function. The function is replaced by a recorder where it would take
+an engine or minutes, so that an entry shows that the option reaches it with its value; the cheap
+verbs run as they are. ``REFUSED`` lists the inputs for which an option has no effect.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import typer.main
+from typer.testing import CliRunner
+
+from mien.cli._app import app
+from mien.errors import MienError
+from mien.files import save
+from mien.gallery import Gallery
+from mien.media import write_image
+from mien.verification import JointBayesian, Verifier
+
+#: Verb -> arguments that it runs with. {name} are the files of the fixture.
+BASE = {
+    "verify": "{picture} {picture}",
+    "enrol": "{album} --gallery {new}/g",
+    "identify": "{picture} {clip} --gallery {gallery}",
+    "people list": "--gallery {gallery}",
+    "people rename": "Ann Anna --gallery {gallery}",
+    "people merge": "Ann Bob --gallery {gallery}",
+    "people delete": "Ann --gallery {gallery}",
+    "adapt": "{album}",
+    "cluster": "{album}",
+    "complete": "{picture}",
+    "evaluate": "{scores}",
+    "data list": "",
+    "data show": "{album}",
+    "demo": "",
+    "crops train verification": "{album} --out {new}/m",
+    "crops train committee": "{album} --out {new}/m",
+    "crops train completer": "{album} --out {new}/m",
+    "crops train encoder": "{album} --out {new}/m",
+    "crops verify": "{vectors_model} {a} {b}",
+    "crops adapt": "{vectors_model} {table} --out {new}/m",
+    "crops identify": "{committee} {picture}",
+    "crops cluster": "{album} --groups folders",
+    "crops complete": "{completer} {picture} --out {new}/o.png",
+    "crops encode": "{encoder} {album} --out {new}/f.npz",
+}
+#: Option -> arguments instead of those in BASE, where the option is for another kind of input.
+OTHER_BASE = {
+    "evaluate --failures": "{holes}",
+    "data show --skip": "{torn}",
+    "people list --passphrase": "--gallery {sealed}",
+    "crops train completer --atoms": "{album} --out {new}/m --completer ksvd",
+    "crops train completer --atoms-per-face": "{album} --out {new}/m --completer ksvd",
+    "crops train completer --beta": "{album} --out {new}/m --completer dictionary",
+    "crops train completer --rounds": "{album} --out {new}/m --completer ksvd",
+    "crops train completer --checkpoint": "{album} --out {new}/m --completer ksvd",
+    "crops train completer --components": "{album} --out {new}/m --completer pca",
+    "crops train completer --expansion": "{album} --out {new}/m --completer fastfood",
+    "crops train completer --sigma": "{album} --out {new}/m --completer fastfood",
+    "crops train completer --alpha": "{album} --out {new}/m --completer ridge",
+    "crops train completer --faces": "rendered --out {new}/m",
+    "crops train completer --data-home": "lfw --out {new}/m",
+    "people rename --passphrase": "Ann Anna --gallery {sealed}",
+    "people merge --passphrase": "Ann Bob --gallery {sealed}",
+    "people delete --passphrase": "Ann --gallery {sealed} --yes",
+}
+#: "verb --option" -> what is appended to the arguments of the verb.
+ENTRIES: dict[str, str] = {
+    "verify --model": "--model {face_model}",
+    "verify --engine": "--engine dlib",
+    "verify --far": "--far 0.01",
+    "verify --prior": "--prior 0.1",
+    "verify --out": "--out {new}/pair.png",
+    "verify --json": "--json",
+    "enrol --gallery": "--gallery {new}/other",
+    "enrol --model": "--model {face_model}",
+    "enrol --engine": "--engine dlib",
+    "enrol --min-quality": "--min-quality 0.5",
+    "enrol --jobs": "--jobs 3",
+    "enrol --passphrase": "--passphrase",
+    "enrol --json": "--json",
+    "identify --gallery": "--gallery {new}/other",
+    "identify --fpir": "--fpir 0.2",
+    "identify --top": "--top 7",
+    "identify --out": "--out {new}/named",
+    "identify --every": "--every 9",
+    "identify --jobs": "--jobs 3",
+    "identify --passphrase": "--passphrase",
+    "identify --json": "--json",
+    "people list --gallery": "--gallery {new}/none",
+    "people list --passphrase": "--gallery {sealed} --passphrase",
+    "people list --json": "--json",
+    "people rename --gallery": "--gallery {new}/none",
+    "people rename --passphrase": "--gallery {sealed} --passphrase",
+    "people rename --json": "--json",
+    "people merge --gallery": "--gallery {new}/none",
+    "people merge --passphrase": "--gallery {sealed} --passphrase",
+    "people merge --json": "--json",
+    "people delete --gallery": "--gallery {new}/none",
+    "people delete --yes": "--yes",
+    "people delete --passphrase": "--gallery {sealed} --passphrase --yes",
+    "people delete --json": "--json --yes",
+    "adapt --out": "--out {new}/m",
+    "adapt --gallery": "--gallery {gallery}",
+    "adapt --model": "--model {face_model}",
+    "adapt --engine": "--engine dlib",
+    "adapt --jobs": "--jobs 3",
+    "adapt --passphrase": "--passphrase --gallery {gallery}",
+    "adapt --json": "--json",
+    "cluster --out": "--out {new}/out",
+    "cluster --resume": "--resume",
+    "cluster --write": "--write table",
+    "cluster --fpir": "--fpir 0.2",
+    "cluster --min-faces": "--min-faces 5",
+    "cluster --min-quality": "--min-quality 0.5",
+    "cluster --bursts": "--bursts 0",
+    "cluster --every": "--every 3",
+    "cluster --engine": "--engine dlib",
+    "cluster --model": "--model {face_model}",
+    "cluster --jobs": "--jobs 3",
+    "cluster --json": "--json",
+    "complete --cover": "--cover upper",
+    "complete --model": "--model {completer}",
+    "complete --engine": "--engine dlib",
+    "complete --out": "--out {new}/x.png",
+    "complete --completed": "--completed {new}/y.png",
+    "complete --json": "--json",
+    "evaluate --out": "--out {new}/report",
+    "evaluate --score": "--score other",
+    "evaluate --all": "--all",
+    "evaluate --same": "--same truth",
+    "evaluate --distance": "--distance",
+    "evaluate --llr": "--llr",
+    "evaluate --far": "--far 0.3",
+    "evaluate --failures": "--failures",
+    "evaluate --json": "--json",
+    "data list --data-home": "--data-home {new}",
+    "data list --json": "--json",
+    "data show --out": "--out {new}/sheet.png",
+    "data show --size": "--size 12",
+    "data show --colour": "--colour",
+    "data show --people": "--people 1 --out {new}/sheet.png",
+    "data show --columns": "--columns 1 --out {new}/sheet.png",
+    "data show --skip": "--skip",
+    "data show --data-home": "--data-home {new}",
+    "data show --json": "--json",
+    "demo --data": "--data {album}",
+    "demo --out": "--out {new}/report",
+    "demo --people": "--people 6",
+    "demo --pictures": "--pictures 4",
+    "demo --data-home": "--data orl --data-home {new}",
+    "demo --seed": "--seed 3",
+    "demo --json": "--json",
+    "crops train verification --out": "--out {new}/n",
+    "crops train verification --far": "--far 0.1",
+    "crops train verification --components": "--components 3",
+    "crops train verification --json": "--json",
+    "crops train committee --out": "--out {new}/n",
+    "crops train committee --members": "--members 3",
+    "crops train committee --sampling": "--sampling both",
+    "crops train committee --fusion": "--fusion vote",
+    "crops train committee --size": "--size 24",
+    "crops train committee --seed": "--seed 3",
+    "crops train committee --json": "--json",
+    "crops train completer --out": "--out {new}/n",
+    "crops train completer --completer": "--completer ridge",
+    "crops train completer --cover": "--cover left",
+    "crops train completer --size": "--size 16",
+    "crops train completer --atoms": "--atoms 9",
+    "crops train completer --atoms-per-face": "--atoms-per-face 3",
+    "crops train completer --beta": "--beta 3",
+    "crops train completer --rounds": "--rounds 2",
+    "crops train completer --components": "--components 9",
+    "crops train completer --expansion": "--expansion 2",
+    "crops train completer --sigma": "--sigma 3",
+    "crops train completer --alpha": "--alpha 3",
+    "crops train completer --faces": "--faces 80",
+    "crops train completer --data-home": "--data-home {new}",
+    "crops train completer --checkpoint": "--checkpoint {new}/c",
+    "crops train completer --seed": "--seed 3",
+    "crops train completer --json": "--json",
+    "crops train encoder --out": "--out {new}/n",
+    "crops train encoder --second": "--second colour",
+    "crops train encoder --kind": "--kind fisher",
+    "crops train encoder --components": "--components 3",
+    "crops train encoder --latent": "--latent 2",
+    "crops train encoder --reduced": "--reduced 7",
+    "crops train encoder --patch": "--patch 8",
+    "crops train encoder --step": "--step 4",
+    "crops train encoder --side": "--side 64",
+    "crops train encoder --seed": "--seed 3",
+    "crops train encoder --json": "--json",
+    "crops verify --prior": "--prior 0.1",
+    "crops verify --json": "--json",
+    "crops adapt --out": "--out {new}/n",
+    "crops adapt --far": "--far 0.1",
+    "crops adapt --json": "--json",
+    "crops identify --threshold": "--threshold 0.1",
+    "crops identify --json": "--json",
+    "crops cluster --groups": "--groups {album}/none.csv",
+    "crops cluster --out": "--out {new}/out",
+    "crops cluster --write": "--write table",
+    "crops cluster --people": "--people 2",
+    "crops cluster --method": "--method null-space",
+    "crops cluster --seed": "--seed 3",
+    "crops cluster --json": "--json",
+    "crops complete --cover": "--cover left",
+    "crops complete --out": "--out {new}/x.png",
+    "crops complete --scale": "--scale 2",
+    "crops complete --json": "--json",
+    "crops encode --out": "--out {new}/f.csv",
+    "crops encode --json": "--json",
+}
+#: Arguments for which an option would have no effect -> words of the refusal.
+REFUSED = {
+    "identify {picture} --gallery {gallery} --every 3": "--every is for videos",
+    "adapt {album} --passphrase": "--passphrase is for a sealed gallery",
+    "cluster {album} --every 3": "--every is for a video",
+    "cluster {clip} --bursts 3": "--bursts is for photographs",
+    "cluster {clip} --resume": "--resume is for photographs",
+    "cluster {clip} --write copy": "--write is for photographs",
+    "evaluate {scores} --all --score other": "--score and --all exclude",
+    "data show rendered --data-home {new}": "--data-home is for the real data sets",
+    "data show rendered --skip": "--skip is for files",
+    "data show {album} --people 3": "--people is for the contact sheet",
+    "data show {album} --columns 3": "--columns is for the contact sheet",
+    "demo --data {album} --people 9": "--people is for rendered people",
+    "demo --data {album} --pictures 9": "--pictures is for rendered people",
+    "demo --data-home {new}": "--data-home is for orl, yale and lfw",
+    "crops train verification {table} --out {new}/m --components 3": "--components is for pictures",
+    "crops train completer {album} --out {new}/m --faces 80": "--faces is for rendered",
+    "crops train completer {album} --out {new}/m --data-home {new}": "--data-home is for lfw",
+    "crops train completer {album} --out {new}/m --atoms 9": "--atoms has no effect",
+    "crops train completer {album} --out {new}/m --rounds 9": "--rounds has no effect",
+    "crops train completer {album} --out {new}/m --components 9": "--components has no effect",
+    "crops train completer {album} --out {new}/m --completer pca --beta 2": "--beta has no effect",
+    "crops train completer {album} --out {new}/m --checkpoint c": "--checkpoint has no effect",
+    "crops train encoder {album} --out {new}/m --kind fisher --latent 3": "--latent has no effect",
+    "crops cluster {album} --groups folders --method null-space --seed 1": "--seed has no effect",
+    "people list --gallery {gallery} --passphrase": "not sealed",
+    "verify {picture} {picture} --model {committee}": "use `mien crops identify`",
+    "verify {picture} {picture} --model {vectors_model}": "use `mien crops verify`",
+    "adapt {album} --model {vectors_model}": "use `mien crops adapt`",
+    "enrol {album} --gallery {new}/g --model {vectors_model}": "use `mien crops verify`",
+    "cluster {album} --model {completer}": "use `mien complete`",
+    "complete {picture} --model {face_model}": "use `mien verify`",
+    "crops verify {face_model} {a} {b}": "use `mien verify`",
+    "crops adapt {face_model} {table} --out {new}/m": "use `mien adapt`",
+    "crops identify {face_model} {picture}": "use `mien verify`",
+    "crops complete {committee} {picture}": "use `mien crops identify`",
+    "crops encode {completer} {album} --out {new}/f.npz": "use `mien complete`",
+}  # fmt: skip
+
+
+def _verbs(command: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
+    if not hasattr(command, "list_commands"):
+        yield " ".join(path), command
+        return
+    for name in command.list_commands(None):
+        yield from _verbs(command.get_command(None, name), (*path, name))
+
+
+VERBS = dict(_verbs(typer.main.get_command(app)))
+OPTIONS = [
+    f"{verb} {parameter.opts[0]}"
+    for verb, command in VERBS.items()
+    for parameter in command.params
+    if parameter.param_type_name == "option" and "--help" not in parameter.opts
+]
+
+
+def test_every_option_has_an_entry_and_every_entry_an_option() -> None:
+    assert set(BASE) == set(VERBS)
+    assert sorted(ENTRIES) == sorted(OPTIONS)
+
+
+class _Recorder:
+    """Functions in place of those that need an engine or minutes: they note their arguments."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def replace(self, name: str, result: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            self.calls.append(f"{name} {args!r} {sorted(kwargs.items())!r}")
+            return result(*args, **kwargs) if callable(result) else result
+
+        return call
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Pictures, tables, galleries and model files; none of them is changed by a test."""
+    from mien.committee import RandomSamplingLDA
+    from mien.features import PairedDescriptors
+    from mien.multiview import BagEncoder, FisherVector
+
+    root = tmp_path_factory.mktemp("options")
+    rng = np.random.default_rng(0)
+    for person in ("Ann", "Bob", "Cleo"):
+        (root / "album" / person).mkdir(parents=True)
+        for k in range(3):
+            pixels = rng.integers(0, 256, (24, 24, 3), np.uint8)
+            write_image(root / "album" / person / f"{k}.png", pixels)
+    (root / "clip.mp4").write_bytes(b"no video, and never opened")
+    y = np.repeat(np.arange(60), 4)
+    X = 3 * rng.standard_normal((60, 8))[y] + rng.standard_normal((240, 8))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    np.savez(root / "table.npz", X=X[160:], y=y[160:])
+    np.save(root / "a.npy", X[0])
+    np.save(root / "b.npy", X[1])
+    joint = JointBayesian(features="drawn").fit(X[:120], y[:120])
+    save(joint, root / "vectors_model")
+    verifier = Verifier(joint, sizes=(1,), random_state=0).fit(X[120:], y[120:])
+    for name, key in (("gallery", None), ("sealed", "sesame")):
+        with Gallery.create(root / name, verifier, key=key) as gallery:
+            for k, person in enumerate(("Ann", "Bob")):
+                digest = hashlib.sha256(person.encode()).hexdigest()
+                gallery.enrol(person, X[4 * k : 4 * k + 1], digests=[digest])
+    committee = RandomSamplingLDA(2, random_state=0).fit(X, y)
+    save(committee, root / "committee")
+    save(BagEncoder(PairedDescriptors(), FisherVector(2)), root / "encoder")
+    _save_completer(root / "completer")
+    scores = [
+        f"{rng.normal() + k % 2:.4f},{k % 2},{k % 3 % 2},{rng.normal():.4f}" for k in range(90)
+    ]
+    (root / "scores.csv").write_text("\n".join(["score,same,truth,other", *scores]) + "\n")
+    (root / "holes.csv").write_text("\n".join(["score,same,truth,other", ",1,1,0", *scores]) + "\n")
+    (root / "torn" / "Ann").mkdir(parents=True)
+    write_image(root / "torn" / "Ann" / "good.png", np.zeros((24, 24), np.uint8))
+    (root / "torn" / "Ann" / "torn.png").write_bytes(b"no picture")
+    return root
+
+
+def _save_completer(path: Path) -> None:
+    from mien.completion import FaceCompleter, PCACompleter
+    from mien.datasets import make_faces
+
+    faces = make_faces(12, 4, size=16, random_state=0).images
+    save(FaceCompleter(PCACompleter(4), cover="lower").fit(faces), path)
+
+
+@pytest.fixture
+def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Run arguments in a new folder; gives everything that can be seen of it."""
+    from importlib import resources
+    from shutil import copyfile
+
+    import mien.crops
+    import mien.demo
+    import mien.recognition
+
+    recorder = _Recorder()
+    failure = SimpleNamespace(path=Path("bad.jpg"), reason="no face", detail="no face")
+
+    def answer(kind: str, **values: Any) -> Any:
+        return SimpleNamespace(to_dict=lambda: {"kind": kind}, failures=[], **values)
+
+    verified = {"same": True, "calibrated": True, "log_ratio": 1.0, "probability": 0.5, "prior": 1}
+    report = SimpleNamespace(
+        write=lambda out: Path(out), to_dict=lambda: {}, print=lambda console: None
+    )
+    seen = SimpleNamespace(
+        path=place / "album" / "Ann" / "0.png", error=None, faces=[],
+        to_dict=lambda: {"faces": []}, draw=lambda: np.zeros((4, 4, 3), np.uint8),
+    )  # fmt: skip
+    stubs: dict[str, dict[str, Any]] = {
+        "recognition": {
+            "verify": SimpleNamespace(
+                to_dict=lambda: verified, paths=(), n_faces=(),
+                draw=lambda: np.zeros((4, 4, 3), np.uint8),
+            ),
+            "enrol": answer("enrolment", already=0, pictures=1, added=1, people={}, gallery="g"),
+            "iter_identified": [seen],
+            "adapt": answer(
+                "adaptation", pictures=1, people=1, source_weight=0.5, gain=None, warnings=[],
+                rows=list,
+            ),
+            "cluster_files": answer("people", sizes=[1], in_words=lambda: "one face"),
+            "complete_files": {"written": [], "pictures": []},
+            "count_reasons": {failure.reason: 1},
+        },
+        "demo": {"run_demo": SimpleNamespace(report=report, summary=report, skipped=[])},
+        "crops": {
+            "train_verifier": lambda *a, **k: ("m", {"skipped": [], "pictures": 1, "people": 1,
+                                                     "rank": 1, "calibrated": False}),
+            "train_committee": lambda *a, **k: ("m", {
+                "skipped": [], "pictures": 1, "people": 1, "members": 1,
+                "eigenfaces of a member": 1, "held out": 0}),
+            "train_completer": lambda *a, **k: (SimpleNamespace(
+                cover_=np.ones(1, bool), mean_error_=np.ones(1), error_=np.ones(1),
+                completer=SimpleNamespace(set_params=lambda **_: None),
+                completer_=SimpleNamespace(set_params=lambda **_: None)), 1),
+            "train_encoder": lambda *a, **k: ("m", {
+                "skipped": [], "pictures": 1, "dimensions": 1}),
+            "adapt": lambda *a, **k: ("m", {"skipped": [], "pictures": 1, "people": 1, "rank": 1,
+                                            "calibrated": False}),
+            "identify": [
+                {"picture": "p", "person": "x", "posterior": 1.0, "likeliest": [["x", 1]]}
+            ],
+            "cluster": answer("clusters", sizes=[1], files=["f"], n_clusters=1, skipped=[],
+                              groups=np.zeros(1), cannot_link=[]),
+            "write_clusters": lambda result, out, **k: Path(out),
+            "encode": {"features": np.zeros((1, 2)), "skipped": []},
+            "write_features": None,
+        },
+    }  # fmt: skip
+    for room, functions in stubs.items():
+        module = sys.modules[f"mien.{room}"]
+        for name, result in functions.items():
+            monkeypatch.setattr(module, name, recorder.replace(name, result), raising=False)
+    import mien.files
+
+    real = mien.files.save
+    saver = recorder.replace("save", lambda model, out: Path(out))
+    monkeypatch.setattr(
+        mien.files, "save", lambda m, o: saver(m, o) if not hasattr(m, "fit") else real(m, o)
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MIEN_DATA", raising=False)
+    source = resources.files("mien.recognition") / "models" / "sface.mien"
+    names = {
+        "album": place / "album", "picture": place / "album" / "Ann" / "0.png",
+        "clip": place / "clip.mp4", "scores": place / "scores.csv",
+        "holes": place / "holes.csv", "torn": place / "torn",
+        "table": place / "table.npz",
+        "a": place / "a.npy", "b": place / "b.npy",
+        "vectors_model": place / "vectors_model", "committee": place / "committee",
+        "completer": place / "completer", "encoder": place / "encoder",
+        "face_model": source,
+    }  # fmt: skip
+
+    def invoke(words: str) -> dict[str, Any]:
+        count = len(list(tmp_path.iterdir()))
+        new = tmp_path / f"run{count}"
+        new.mkdir()
+        for name in ("gallery", "sealed"):
+            copyfile(place / name, new / name)
+            (new / name).chmod(0o600)
+            names[name] = new / name
+        recorder.calls.clear()
+        arguments = words.format(**names, new=new).split()
+        result = CliRunner().invoke(app, arguments, input="sesame\nsesame\n")
+        text = (result.output + "".join(recorder.calls)).replace(str(new), "NEW")
+        written = sorted(
+            (str(path.relative_to(new)), hashlib.sha256(path.read_bytes()).hexdigest())
+            for path in new.rglob("*")
+            if path.is_file() and path.name not in names
+        )
+        return {
+            "text": text,
+            "stdout": result.stdout,
+            "error": repr(result.exception).replace(str(new), "NEW"),
+            "written": written,
+            "exception": result.exception,
+        }
+
+    return invoke
+
+
+@pytest.mark.parametrize("option", sorted(ENTRIES))
+def test_an_option_changes_something_or_is_refused(option: str, run: Any) -> None:
+    verb = option.rpartition(" ")[0]
+    base = f"{verb} {OTHER_BASE.get(option, BASE[verb])}"
+    without, given = run(base), run(f"{base} {ENTRIES[option]}")
+    exception = given["exception"]
+    assert exception is None or isinstance(exception, (MienError, SystemExit)), given
+    assert not isinstance(without["exception"], TypeError), without
+    seen = [{key: one[key] for key in ("text", "error", "written")} for one in (without, given)]
+    assert seen[0] != seen[1], f"{option} is ignored"
+
+
+@pytest.mark.parametrize("words", sorted(REFUSED))
+def test_an_option_without_effect_is_refused(words: str, run: Any) -> None:
+    result = run(words)
+    assert isinstance(result["exception"], MienError), result
+    assert REFUSED[words] in str(result["exception"])
+
+
+def test_an_ignored_option_would_be_seen(run: Any) -> None:
+    """The comparison itself can fail: an option given with its default changes nothing."""
+    base = f"verify {BASE['verify']}"
+    assert run(base)["text"] == run(f"{base} --prior 0.5")["text"]
+
+
+@pytest.mark.parametrize("verb", sorted(VERBS))
+def test_json_is_one_document_and_nothing_else(verb: str, run: Any) -> None:
+    parameters = {parameter.opts[0] for parameter in VERBS[verb].params}
+    assert "--json" in parameters
+    assert not parameters & {"--home", "--data-folder", "--quiet"}
+    extra = "--yes" if verb == "people delete" else ""
+    result = run(f"{verb} {BASE[verb]} {extra} --json")
+    assert result["exception"] is None, result
+    json.loads(result["stdout"])
