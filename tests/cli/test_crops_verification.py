@@ -70,7 +70,7 @@ def test_train_adapt_verify_on_vectors(tmp_path):
         "--far",
         0.05,
     )
-    assert "fusion" in shown
+    assert "fused" in shown
     shown = run("crops", "adapt", tmp_path / "m", tmp_path / "few.npz", "--out", tmp_path / "n")
     assert "Not calibrated" in shown
     for k, row in enumerate((200, 201, 204)):
