@@ -119,8 +119,7 @@ def run(
 
     mien crops complete faces.mien masked.png --out completed.png
     """
-    from mien.completion import make_completer
-    from mien.crops import train_completer
+    from mien.crops import completer_parameters, train_completer
     from mien.files import save
 
     if source != "rendered":
@@ -138,7 +137,7 @@ def run(
         "alpha": ("alpha", alpha),
         "checkpoint": ("checkpoint", None if checkpoint is None else str(checkpoint)),
     }
-    known = make_completer(completer).get_params(deep=False)
+    known = completer_parameters(completer)
     for option, (parameter, value) in options.items():
         if parameter not in known:
             refuse(f"has no effect with --completer {completer}", **{option: value})

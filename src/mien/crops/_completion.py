@@ -17,7 +17,7 @@ from mien.files import load
 from mien.media import contact_sheet, is_picture, read_image, write_image
 from mien.recognition import frame_face, name_targets
 
-__all__ = ["complete", "load_aligned_lfw", "train_completer"]
+__all__ = ["complete", "completer_parameters", "load_aligned_lfw", "train_completer"]
 
 _BATCH = 256
 _ROOM = 32
@@ -39,6 +39,11 @@ def load_aligned_lfw(home: PathLike | None, size: int) -> tuple[np.ndarray, np.n
         face = frame_face(Face(np.array([0, 0, 1, 1]), landmarks[row] + _ROOM, 1.0))
         aligned[n] = align_face(picture, face, size=size)[..., 0]
     return aligned, faces.people[rows]
+
+
+def completer_parameters(completer: str) -> list[str]:
+    """Names of the parameters that :func:`train_completer` can pass on to a completer."""
+    return sorted(make_completer(completer).get_params(deep=False))
 
 
 def train_completer(
