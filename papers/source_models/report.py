@@ -13,8 +13,7 @@ from mien._core.validation import check_choice
 from mien.datasets import EmbeddingSet
 from mien.faces import ENGINES
 from mien.files import describe
-from mien.recognition import FaceModel, fit_source, load_source
-from mien.recognition._adapt import adapt_to
+from mien.recognition import FaceModel, adapt_to, fit_source, load_source
 from mien.reports import Report
 from papers.completion.cards import describe_completion_cards
 from papers.source_models.data import N_FOLDS, SHIFTS, embed_shift

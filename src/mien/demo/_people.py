@@ -17,10 +17,16 @@ from mien.evaluation import evaluate_verification
 from mien.faces import PictureResult, analyse_pictures
 from mien.gallery import Gallery
 from mien.media import read_image, resize_images, write_image
-from mien.recognition import FaceModel, IdentifiedPicture, load_source
-from mien.recognition._adapt import adapt_vectors
-from mien.recognition._identify import identify_result
-from mien.recognition._people import Failure, choose_face, list_people
+from mien.recognition import (
+    FaceModel,
+    Failure,
+    IdentifiedPicture,
+    adapt_vectors,
+    choose_face,
+    identify_result,
+    list_people,
+    load_source,
+)
 from mien.reports import Report
 from mien.verification import Verifier
 

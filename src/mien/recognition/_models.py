@@ -13,7 +13,7 @@ from mien.faces import ENGINES, check_features
 from mien.files import load
 from mien.gallery import FaceModel
 
-__all__ = ["engine_of", "load_model", "load_source"]
+__all__ = ["FaceModel", "engine_of", "load_model", "load_source"]
 
 
 @lru_cache(maxsize=2)

@@ -1,0 +1,60 @@
+from ._adapt import Adaptation, adapt, adapt_to, adapt_vectors
+from ._cluster import ClusteredFace, PeopleFound, cluster
+from ._cluster_output import cluster_files
+from ._complete import (
+    CompletedFace,
+    CompletedPicture,
+    complete,
+    frame_face,
+    load_completer,
+    paste_face,
+)
+from ._complete_files import complete_files, name_targets
+from ._enrol import Enrolment, enrol
+from ._identify import (
+    IdentifiedFace,
+    IdentifiedPicture,
+    identify,
+    identify_result,
+    iter_identified,
+)
+from ._models import FaceModel, load_model, load_source
+from ._people import Failure, choose_face, count_reasons, list_people
+from ._source import fit_source
+from ._verify import Verification, verify
+
+__all__ = [
+    "Adaptation",
+    "ClusteredFace",
+    "CompletedFace",
+    "CompletedPicture",
+    "Enrolment",
+    "FaceModel",
+    "Failure",
+    "IdentifiedFace",
+    "IdentifiedPicture",
+    "PeopleFound",
+    "Verification",
+    "adapt",
+    "adapt_to",
+    "adapt_vectors",
+    "choose_face",
+    "cluster",
+    "cluster_files",
+    "complete",
+    "complete_files",
+    "count_reasons",
+    "enrol",
+    "fit_source",
+    "frame_face",
+    "identify",
+    "identify_result",
+    "iter_identified",
+    "list_people",
+    "load_completer",
+    "load_model",
+    "load_source",
+    "name_targets",
+    "paste_face",
+    "verify",
+]
