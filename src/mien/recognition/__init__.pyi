@@ -7,7 +7,6 @@ from ._complete import (
     complete,
     frame_face,
     load_completer,
-    paste_face,
 )
 from ._complete_files import complete_files, name_targets
 from ._enrol import Enrolment, enrol
@@ -55,6 +54,5 @@ __all__ = [
     "load_model",
     "load_source",
     "name_targets",
-    "paste_face",
     "verify",
 ]
