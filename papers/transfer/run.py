@@ -74,10 +74,10 @@ def run_lfw(
             warnings.simplefilter("ignore", NumericsWarning)
             warnings.simplefilter("ignore", ConvergenceWarning)
             for e_step in ("approximate", "exact"):
-                model = JointBayesian(e_step=e_step, tol=1e-2).fit(Z[rows], people)
+                model = JointBayesian(e_step=e_step, tol=1e-2, prior_people=0).fit(Z[rows], people)
                 scores[f"JB, {e_step}"][here] = model.score_pairs(first, second)
             fused = Verifier(
-                JointBayesian(tol=1e-2),
+                JointBayesian(tol=1e-2, prior_people=0),
                 cross_fit=True,
                 n_splits=3,
                 random_state=random_state,
@@ -196,8 +196,8 @@ def _fit_methods(
         auto = TransferJointBayesian(source, random_state=seed).fit(X, y)
         models = {
             "source only": source,
-            "target only": JointBayesian(tol=1e-2).fit(own),
-            "pooled": JointBayesian(tol=1e-2).fit(statistics + own),
+            "target only": JointBayesian(tol=1e-2, prior_people=0).fit(own),
+            "pooled": JointBayesian(tol=1e-2, prior_people=0).fit(statistics + own),
             "transfer, w = 0.8": TransferJointBayesian(source, strength=4.0).fit(X, y),
             "transfer, auto": auto,
         }
@@ -223,7 +223,7 @@ def run_domain(domain: Domain, n_repetitions: int, random_state: int) -> Curves:
         statistics = GroupStatistics().collect(
             domain.X_source[source_rows], domain.y_source[source_rows]
         )
-        source = JointBayesian(tol=1e-2).fit(statistics)
+        source = JointBayesian(tol=1e-2, prior_people=0).fit(statistics)
         for k, size in enumerate(domain.sizes):
             rows = np.concatenate(adapt[:size])
             models = _fit_methods(

@@ -67,7 +67,7 @@ def _bayesian_statistics(statistics: Any, given: Arrays) -> Arrays:
     from mien.verification import JointBayesian
 
     counts = np.asarray([statistics.n_groups, statistics.n_samples])
-    return {"counts": counts} | _pairs(JointBayesian().fit(statistics), given)
+    return {"counts": counts} | _pairs(JointBayesian(prior_people=0).fit(statistics), given)
 
 
 CALLS: dict[str, Callable[[Any, Arrays], Arrays]] = {

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import warnings
+
 import naive_joint_bayesian as naive
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
+from sklearn.metrics import roc_auc_score
 
 import mien
+from mien._core.logistic import cllr
 from mien.errors import InputError, NumericsWarning
 from mien.verification import GroupStatistics, JointBayesian
 from tests.near import assert_near
@@ -28,7 +33,7 @@ def draw(rng, n_people=12, d=4, most=6, scale=None):
 
 def fit_steps(X, y, n, **kwargs):
     """The model after n steps, without waiting for convergence."""
-    return JointBayesian(max_iter=n, tol=0, floor=0, **kwargs).fit(X, y)
+    return JointBayesian(max_iter=n, tol=0, floor=0, prior_people=0, **kwargs).fit(X, y)
 
 
 @pytest.mark.parametrize("e_step", ["exact", "approximate"])
@@ -175,7 +180,7 @@ def test_more_features_than_vectors_is_floored_and_said():
     y = np.repeat(np.arange(10), 3)
     X = rng.standard_normal((10, 50))[y] + 0.3 * rng.standard_normal((30, 50))
     with pytest.warns(NumericsWarning) as told:
-        model = JointBayesian().fit(X, y)
+        model = JointBayesian(prior_people=0).fit(X, y)
     assert any("span 29 of 50" in str(w.message) for w in told)
     assert any("floor" in str(w.message) for w in told)
     scores = model.score_matrix(X)
@@ -267,3 +272,67 @@ def test_a_missing_label_is_not_a_person(gone: object) -> None:
         JointBayesian().fit(X, people)
     with pytest.raises(InputError, match="2 of 60 vectors have no person"):
         JointBayesian().fit(GroupStatistics().collect(X, people))
+
+
+def _cllr(model, X, y):
+    i, j = np.triu_indices(len(y), 1)
+    return cllr(model.score_matrix(X)[i, j], y[i] == y[j])
+
+
+@pytest.mark.parametrize("n_people", [3, 6, 12, 30])
+def test_few_people_do_not_mislead(n_people):
+    """More directions than people: a neutral source instead of Cllr of hundreds of bits."""
+    rng = np.random.default_rng(n_people)
+    y = np.repeat(np.arange(n_people + 60), 4)
+    X = rng.standard_normal((n_people + 60, 40))[y] + 0.7 * rng.standard_normal((len(y), 40)) + 3
+    few, others = y < n_people, y >= n_people
+    model = JointBayesian().fit(X[few], y[few])
+    assert model.prior_people_ == 80 - n_people / 4
+    assert _cllr(model, X[others], y[others]) < 0.5
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        alone = JointBayesian(prior_people=0).fit(X[few], y[few])
+    assert _cllr(alone, X[others], y[others]) > 2 * _cllr(model, X[others], y[others])
+
+
+def test_many_people_need_no_neutral_source():
+    X, y = draw(np.random.default_rng(5), n_people=200, d=4)
+    model = JointBayesian().fit(X, y)
+    assert model.prior_people_ == 0
+    assert_near(model.score_matrix(X), JointBayesian(prior_people=0).fit(X, y).score_matrix(X))
+    # A strong one is isotropic in every direction.
+    neutral = JointBayesian(prior_people=1e9).fit(X, y)
+    assert_near(neutral.variance_ratios_, neutral.variance_ratios_[0], digits=4)
+
+
+@pytest.mark.parametrize("size", [2, 7, 50])
+def test_partial_fit_reaches_what_fit_reaches(size):
+    rng = np.random.default_rng(11)
+    X, y = draw(rng, n_people=60, d=6)
+    whole = JointBayesian().fit(X, y)
+    grown = JointBayesian()
+    for start in range(0, len(X), size):
+        grown.partial_fit(X[start : start + size], y[start : start + size])
+    scores = whole.score_matrix(X)
+    assert np.abs(grown.score_matrix(X) - scores).max() < 1e-6 * np.abs(scores).max()
+    assert_near(grown.objective_[-1], whole.objective_[-1], digits=8)
+
+
+def test_partial_fit_waits_until_there_is_something_to_learn():
+    X, y = draw(np.random.default_rng(12), n_people=10, d=3)
+    model = JointBayesian()
+    one = np.flatnonzero(y == y[0])
+    model.partial_fit(X[one], y[one])
+    with pytest.raises(NotFittedError):
+        model.score_pairs(X[:1], X[1:2])
+    rest = np.flatnonzero(y != y[0])
+    model.partial_fit(X[rest], y[rest])
+    assert model.n_samples_ == len(X)
+
+
+def test_the_score_is_the_area_under_the_curve():
+    X, y = draw(np.random.default_rng(13), n_people=20, d=3)
+    model = JointBayesian().fit(X, y)
+    i, j = np.triu_indices(len(y), 1)
+    scores, same = model.score_matrix(X)[i, j], y[i] == y[j]
+    assert_near(model.score(X, y), roc_auc_score(same, scores), digits=8)

@@ -6,6 +6,9 @@ import naive_joint_bayesian as naive
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.decomposition import PCA
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import mien
 from mien._core.logistic import balance_classes, fit_logistic
@@ -218,3 +221,52 @@ def test_a_clone_keeps_the_source_and_a_file_holds_all(source, tmp_path):
     assert loaded.strength_path_.keys() == model.strength_path_.keys()
     second = TransferJointBayesian(model, 1.0).fit(X, y)  # and can be a source itself
     assert second.n_people_ == 20
+
+
+def test_nobody_edits_the_source_of_another(source):
+    model = clone(TransferJointBayesian(source, 10.0))
+    assert model.source is source
+    with pytest.raises(InputError, match="fitted and shared"):
+        model.set_params(source__tol=0.5)
+    assert source.tol == JointBayesian().tol
+    other = JointBayesian(tol=0.5)
+    assert model.set_params(source=other).source is other
+    model.set_params(**TransferJointBayesian(source).get_params())
+    assert model.source is source
+
+
+def test_a_count_of_people_and_a_strength_are_two_names(source):
+    X, y = draw(np.random.default_rng(3), 20, 4)
+    counted = TransferJointBayesian(source, source_people=40).fit(X, y)
+    given = TransferJointBayesian(source, strength=2.0).fit(X, y)
+    for model in (counted, given):
+        assert (model.strength_, model.source_people_) == (2.0, 40.0)
+        assert model.source_weight_ == pytest.approx(2 / 3)
+    assert_near(counted.score_matrix(X), given.score_matrix(X), digits=8)
+    with pytest.raises(InputError, match="not both"):
+        TransferJointBayesian(source, source_people=40, strength=2.0).fit(X, y)
+    # More people: the count stays and lambda falls, or lambda stays.
+    more = draw(np.random.default_rng(4), 60, 4)
+    for settings, weight in (({"source_people": 40}, 2 / 3), ({"strength": 2.0}, 2.0)):
+        grown = TransferJointBayesian(source, **settings).partial_fit(X, y)
+        grown.partial_fit(more[0], more[1] + 1000)
+        whole = TransferJointBayesian(source, **settings).fit(grown.statistics_)
+        expected = 40 / grown.n_people_ if "source_people" in settings else weight
+        assert grown.strength_ == pytest.approx(expected)
+        assert_near(grown.score_matrix(X), whole.score_matrix(X), digits=7)
+
+
+def test_the_source_may_be_a_pipeline():
+    X, y = draw(np.random.default_rng(0), 300, 4)
+    steps = make_pipeline(StandardScaler(), PCA(3), JointBayesian()).fit(X, y)
+    mine, who = draw(np.random.default_rng(1), 15, 4)
+    model = TransferJointBayesian(steps, 30.0).fit(mine, who)
+    inside = TransferJointBayesian(steps[-1], 30.0).fit(steps[:-1].transform(mine), who)
+    Z = steps[:-1].transform(mine)
+    assert_near(model.score_matrix(mine), inside.score_matrix(Z), digits=8)
+    assert_near(model.score_pairs(mine[:5], mine[5:10]), inside.score_pairs(Z[:5], Z[5:10]))
+    assert model.n_features_in_ == mine.shape[1]
+    auto = TransferJointBayesian(steps, random_state=0).fit(mine, who)
+    assert auto.strength_ > 0
+    with pytest.raises(InputError, match="ends in one"):
+        TransferJointBayesian(steps[:-1], 3.0).fit(mine, who)

@@ -20,14 +20,13 @@ def run(
     model: Model = None,
     engine: Engine = None,
     far: Annotated[
-        float | None,
+        float,
         typer.Option(
             min=1e-9,
             max=0.5,
-            help="Decide at this false accept rate.",
-            show_default="by the probability",
+            help="Decide so that at most this share of pairs of two people is accepted.",
         ),
-    ] = None,
+    ] = 0.001,
     prior: Annotated[
         float,
         typer.Option(

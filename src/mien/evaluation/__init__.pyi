@@ -36,6 +36,7 @@ from ._intervals import (
     wilson_interval,
 )
 from ._retrieval import average_precision, correct_in_top, evaluate_retrieval
+from ._scorers import PairScorer, PersonKFold
 from ._streaming import ScoreHistogram, evaluate_all_pairs, iter_score_blocks
 from ._verification import evaluate_verification
 
@@ -46,6 +47,8 @@ __all__ = [
     "Interval",
     "LogisticCalibration",
     "OpenSet",
+    "PairScorer",
+    "PersonKFold",
     "PurityAccuracy",
     "Roc",
     "ScoreHistogram",

@@ -67,7 +67,23 @@ def check_two_classes(genuine: Any, impostor: Any) -> tuple[np.ndarray, np.ndarr
             f"there are no {missing} scores, only {max(sizes)} {other} ones: "
             "error rates need pairs of the same person and pairs of different people"
         )
-    return check_scores("genuine", genuine), check_scores("impostor", impostor)
+    first, second = check_scores("genuine", genuine), check_scores("impostor", impostor)
+    _refuse_labels(genuine, first, second)
+    return first, second
+
+
+def _refuse_labels(given: Any, genuine: np.ndarray, impostor: np.ndarray) -> None:
+    """Truth and scores of all pairs are another convention: it must not give a number silently."""
+    labels = np.asarray(given).dtype.kind == "b" or (
+        genuine.size == impostor.size
+        and np.array_equal(np.unique(genuine), [0, 1])
+        and not np.all(np.isin(impostor, [0, 1]))
+    )
+    if labels:
+        raise InputError(
+            "genuine looks like labels: give the scores of genuine pairs and those of impostor "
+            "pairs, f(scores[same], scores[~same]), and not (y_true, y_score)"
+        )
 
 
 def check_far(far: Any) -> np.ndarray:

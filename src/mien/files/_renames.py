@@ -117,7 +117,11 @@ RENAMES: dict[int, dict[str, Renamed]] = {
             "mien.FaceModel",
             convert=lambda params, state: verifiers.convert_face_verifier(state, rename),
         ),
-        "mien.JointBayesian": Renamed("mien.JointBayesian", state={"ratios_": "variance_ratios_"}),
+        "mien.JointBayesian": Renamed(
+            "mien.JointBayesian",
+            state={"ratios_": "variance_ratios_"},
+            convert=verifiers.convert_joint_bayesian,
+        ),
         "mien.OpenSetVerifier": Renamed(
             "mien.Verifier", {"n_folds": "n_splits"}, convert=verifiers.convert_open_set
         ),

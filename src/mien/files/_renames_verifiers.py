@@ -10,7 +10,13 @@ import numpy as np
 from mien.errors import ModelFormatError
 from mien.files._registry import REGISTRY, find_class
 
-__all__ = ["convert_calibrated", "convert_face_verifier", "convert_open_set", "convert_transfer"]
+__all__ = [
+    "convert_calibrated",
+    "convert_face_verifier",
+    "convert_joint_bayesian",
+    "convert_open_set",
+    "convert_transfer",
+]
 
 Values = dict[str, Any]
 
@@ -100,6 +106,12 @@ def convert_calibrated(params: Values, state: Values) -> tuple[Values, Values]:
         "n_impostor_": n_impostor,
     }
     return {}, {"settings": settings, "model": state["model_"], "fitted": fitted}
+
+
+def convert_joint_bayesian(params: Values, state: Values) -> tuple[Values, Values]:
+    """Models of few people had no neutral prior."""
+    fitted = {"prior_people_": 0.0} if "projection_" in state else {}
+    return {"prior_people": 0.0} | params, state | fitted
 
 
 def convert_transfer(params: Values, state: Values) -> tuple[Values, Values]:

@@ -35,9 +35,10 @@ class Verification:
     prior : float
         Probability before the pictures were looked at.
     same : bool or None
-        The decision: by the probability, or at ``far``; None where the model cannot promise it.
-    far : float or None
-        The false accept rate that was asked for.
+        The decision at ``far``; None where the model does not support that rate. It is also the
+        truth value of the result, ``if verify(a, b):``, which is an error where it is None.
+    far : float
+        The false accept rate at which it was decided.
     threshold : float or None
         The log ratio from which on the answer is "one person".
     reason : str
@@ -56,13 +57,19 @@ class Verification:
     probability: float
     prior: float
     same: bool | None
-    far: float | None
+    far: float
     threshold: float | None
     reason: str
     paths: tuple[Path, Path]
     n_faces: tuple[int, int]
     model: str
     faces: tuple[FoundFace, FoundFace] = field(repr=False)
+
+    def __bool__(self) -> bool:
+        """The decision; without one there is no truth value."""
+        if self.same is None:
+            raise NotEnoughDataError(f"there is no decision: {self.reason}")
+        return self.same
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; no template."""
@@ -112,7 +119,7 @@ def verify(
     *,
     model: FaceModel | PathLike | None = None,
     engine: str | None = None,
-    far: float | None = None,
+    far: float = 0.001,
     prior: float = 0.5,
 ) -> Verification:
     """Say how much more likely two pictures are of one person than of two.
@@ -125,11 +132,11 @@ def verify(
         From :func:`adapt`; None takes the shipped one.
     engine : {"sface", "dlib"} or None
         Which faces and vectors; None is the model's, or "sface".
-    far : float or None
-        Decide so that at most this part of pairs of two people are taken for one; None decides
-        by the probability.
+    far : float
+        The decision: at most this share of pairs of two people may be taken for one person.
     prior : float
-        Probability of one person before looking.
+        Probability of one person before looking, for ``probability``; the decision does not
+        depend on it.
 
     Returns
     -------
@@ -138,32 +145,29 @@ def verify(
     Examples
     --------
     >>> from mien.recognition import verify
-    >>> verify("a.jpg", "b.jpg").log_ratio                                  # doctest: +SKIP
-    11.3
+    >>> answer = verify("a.jpg", "b.jpg")                                   # doctest: +SKIP
+    >>> answer.log_ratio, bool(answer)                                      # doctest: +SKIP
+    (11.3, True)
     """
     check_rate("prior", prior)
-    if far is not None:
-        check_rate("far", far)
+    check_rate("far", far)
     model = load_model(model, engine)
     results = list(analyse_pictures([a, b], engine_of(model), n_jobs=1))
     faces = [_largest(result) for result in results]
     vectors = [face.vector[None].astype(np.float64) for face in faces]
     ratio = float(model.verifier.score_pairs(*vectors)[0])
-    threshold, reason = -float(logit(prior)), ""
-    same: bool | None
-    if far is not None:
-        try:
-            threshold = model.verifier.threshold(far, size=1)
-        except NotEnoughDataError as error:
-            threshold, reason = float("nan"), str(error)
-    same = None if reason else ratio >= threshold
+    threshold, reason = None, ""
+    try:
+        threshold = model.verifier.threshold(far, size=1)
+    except NotEnoughDataError as error:
+        reason = str(error)
     return Verification(
         log_ratio=ratio,
         probability=float(expit(ratio + logit(prior))),
         prior=prior,
-        same=same,
+        same=None if threshold is None else ratio >= threshold,
         far=far,
-        threshold=None if reason else threshold,
+        threshold=threshold,
         reason=reason,
         paths=(results[0].path, results[1].path),
         n_faces=(len(results[0].faces), len(results[1].faces)),

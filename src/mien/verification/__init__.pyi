@@ -19,6 +19,7 @@ from ._own_calibration import (
     people_needed,
 )
 from ._scoring import ScoreBlock
+from ._steps import score_matrix, score_pairs
 from ._thresholds import ThresholdTable, rate_per_person
 from ._transfer import TransferJointBayesian
 from ._verifier import Verifier
@@ -48,5 +49,7 @@ __all__ = [
     "measure_unnamed",
     "people_needed",
     "rate_per_person",
+    "score_matrix",
+    "score_pairs",
     "update_belief",
 ]

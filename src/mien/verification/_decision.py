@@ -105,7 +105,7 @@ def decide_people(
     >>> from mien.verification import JointBayesian, Verifier, decide_people
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(np.arange(300), 4)
-    >>> X = 4 * rng.standard_normal((300, 6))[y] + rng.standard_normal((1200, 6))
+    >>> X = 9 * rng.standard_normal((300, 6))[y] + rng.standard_normal((1200, 6))
     >>> model = JointBayesian().fit(X[:600], y[:600])
     >>> verifier = Verifier(model, (1,), probe_sizes=(1,), random_state=0).fit(X[600:], y[600:])
     >>> scores = verifier.score_matrix(X[[0, 8]], X[[1, 5]])  # the second probe is a stranger

@@ -16,14 +16,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from mien._core.constraints import FRACTION, NON_NEGATIVE, POSITIVE_INTEGER
 from mien._core.em import run_em
 from mien._core.linalg import symmetrize
+from mien._core.pairs import area_under_roc, score_all_pairs
 from mien._core.statistics import GroupStatistics
 from mien._core.validation import check_labels
 from mien.errors import InputError, ModelDamagedError, NumericsWarning
-from mien.verification._em import State, WorkingStatistics, make_state, make_step
+from mien.verification._em import Prior, State, WorkingStatistics, make_state, make_step
 from mien.verification._scoring import RatioScores, truncation_error
 
 __all__ = ["GroupStatistics", "JointBayesian"]
 
+# People that the neutral source counts for, per direction; four of one's own replace one of them.
+_PRIOR_PEOPLE_PER_DIRECTION = 2
 _FITTED_ARRAYS = (
     "mean_",
     "projection_",
@@ -67,6 +70,27 @@ def _whiten_total(moments: GroupStatistics, rank_tol: float) -> Basis:
     return Basis(whitener, colourer)
 
 
+def _find_neutral(moments: GroupStatistics, rank_tol: float) -> tuple[Basis, float]:
+    """Working coordinates of a neutral source, and the share of identity in its variance.
+
+    Its covariances are multiples of the identity within the directions that the vectors can have:
+    all of them, unless more vectors than features leave some out.
+    """
+    scatter, n_samples = moments.scatter(), moments.n_samples
+    varying = np.diag(scatter) > 0
+    if n_samples > moments.n_features:
+        directions = linalg.qr(_whiten_total(moments, rank_tol).colourer, mode="economic")[0]
+    else:
+        directions = np.eye(moments.n_features)[:, varying]
+    total = float(np.trace(scatter)) / max(n_samples - 1, 1)
+    sums = moments.sums(moments.mean)
+    between = float(np.sum(sums**2 / moments.counts[:, None]))
+    within = (float(np.trace(scatter)) - between) / max(n_samples - moments.n_groups, 1)
+    share = float(np.clip(1 - within / max(total, 1e-300), 0.05, 0.95))
+    deviation = np.sqrt(total / directions.shape[1])
+    return Basis(directions / deviation, directions * deviation), share
+
+
 def _start(statistics: WorkingStatistics, floor: float) -> State:
     """Both covariances by moments: unbiased within, and what the sums of people have beyond it."""
     counts, sums = statistics.counts, statistics.sums
@@ -86,33 +110,49 @@ def _start(statistics: WorkingStatistics, floor: float) -> State:
 class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
     """Verification by the ratio of two Gaussians: one person seen twice, or two people.
 
-    The model is ``x = mean + identity + variation`` with two covariances, learned by EM from
-    sufficient statistics: one pass over the data, and iterations that never see it again.
+    A vector is ``x = mean + identity + variation``: the identity is the same in all pictures of a
+    person, the variation differs from picture to picture, and both are Gaussian. Two pictures, or
+    two sets of pictures, are compared by the log of "how likely if they show one person" over "how
+    likely if they show two". Both covariances are learned by EM from additive statistics: one pass
+    over the data, and iterations that never see it again.
 
     Parameters
     ----------
     n_components : int or None, default=None
-        Most directions of a template. None keeps all that `template_tol` keeps.
+        Maximum number of directions that scores and templates use, those that tell people apart
+        best first. None keeps all that `template_tol` keeps. Lower it for short templates; scores
+        change by ``truncation_error_``.
     e_step : {"exact", "approximate"}, default="exact"
-        "approximate" leaves out the posterior covariance, as the paper does; it deletes identity
-        directions whose ratio of variances is below 3/m and lowers the likelihood.
+        "approximate" leaves out the posterior covariance, as the paper does: it deletes identity
+        directions whose variance ratio is below 3/m (m pictures per person) and lowers the
+        likelihood. Only for comparison with the paper.
     max_iter : int, default=200
-        Most EM iterations.
+        Maximum number of EM iterations. Raise it if a ``ConvergenceWarning`` says so.
     tol : float, default=1e-3
-        Stop when the objective changes by less than this much a vector.
+        EM stops when the objective changes by less than this, in nats per vector. 1e-2 is enough
+        for a source model of thousands of people, and several times faster.
     template_tol : float, default=0.0
-        Leave out directions as long as the error of a log ratio that this causes stays below so
-        many nats (root mean square under the model); see ``truncation_error_``.
+        Directions are left out as long as the error that this makes in a log ratio stays below so
+        many nats (root mean square under the model). 0.1 shortens templates without visible loss;
+        0 leaves nothing out.
     floor : float, default=1e-4
-        Least variance of identity and of variation in every direction, as a part of the total.
+        Minimum variance of identity and of variation in every direction, as a share of the total.
+        Raise it if a warning says that pictures of a person hardly differ.
+    prior_people : float or "auto", default="auto"
+        As how many people a neutral source counts, whose covariances are multiples of the
+        identity matrix: with few people the model stays close to the cosine instead of taking
+        their chance differences for the truth. "auto" is two people per direction, less a quarter
+        of the people that there are: nothing from eight people per direction on. 0 is maximum
+        likelihood, as in the paper. With "auto" and few people, features should be in one unit.
     rank_tol : float, default=1e-8
-        Directions with less than this part of the largest variance (of features scaled to
-        variance one) are not in the data and are left out.
+        Directions with less than this share of the largest variance (of features scaled to
+        variance one) are rounding errors and are left out.
     features : str or None, default=None
-        What the vectors are; models of different features never meet.
+        What the vectors are, such as "sface128, unit length". Models, statistics and galleries of
+        different features refuse each other; None goes with everything.
     keep_statistics : bool, default=False
-        Keep ``statistics_`` after `fit`, so that `partial_fit` can go on. They hold a sum for
-        every person: personal data, which a model to be shared should not carry.
+        Keep ``statistics_`` after `fit`, so that `partial_fit` can go on. They hold a sum of
+        vectors for every person: personal data, which a model to be shared should not carry.
 
     Attributes
     ----------
@@ -123,45 +163,81 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
     projection_ : (d, r)
         Columns in which variation is white and identity diagonal.
     variance_ratios_ : (r,)
-        Variance of identity over that of variation in those columns, descending.
+        Variance of identity over that of variation in those columns, falling.
     rank_ : int
-        Directions that scores and templates use.
+        Number of directions that scores and templates use.
     truncation_error_ : tuple of float
         Root mean square error, in nats, that the directions left out make in the log ratio of a
         genuine and of an impostor pair, under the model.
+    prior_people_ : float
+        As how many people the neutral source counted.
     objective_ : (n_iter,)
-        Penalised marginal log-likelihood before each iteration (exact, never falls), or eq. 11
-        of the paper (approximate, never rises).
+        Penalised marginal log-likelihood in nats before each iteration (exact, never falls), or
+        eq. 11 of the paper (approximate, never rises).
     n_iter_ : int
         Iterations made.
     n_people_, n_samples_ : int
-        What it was learned from.
+        Number of people and of vectors that it was learned from.
     features_ : str or None
-        Description of the vectors.
+        What the vectors are.
     statistics_ : GroupStatistics
         After `partial_fit`, or with ``keep_statistics=True``.
 
+    See Also
+    --------
+    TransferJointBayesian : Starts from such a model of other people, for few people of one's own.
+    Verifier : Calibrates the ratios and gives thresholds at a stated rate.
+    GroupStatistics : What `fit` needs of the data, for many machines that each see a part.
+    mien.evaluation.PairScorer : Judges it in a grid search, also at the end of a pipeline.
+
     Notes
     -----
-    With :math:`s_i` the sum of the :math:`m_i` centred vectors of person i,
-    :math:`E[\\mu_i] = T_\\mu (m_i T_\\mu + T_\\epsilon)^{-1} s_i` and
-    :math:`Cov[\\mu_i] = T_\\mu (m_i T_\\mu + T_\\epsilon)^{-1} T_\\epsilon`. Iterations run in the
-    basis that diagonalises both covariances, within the numerical range of the data, where both
-    are elementwise; people with equally many vectors are treated together. The cost does not
-    depend on the number of vectors a person.
+    *The model.* :math:`x = \\bar x + \\mu + \\varepsilon` with :math:`\\mu \\sim N(0, T_\\mu)` and
+    :math:`\\varepsilon \\sim N(0, T_\\varepsilon)`. With :math:`s_i` the sum of the
+    :math:`m_i` centred vectors of person i,
 
-    Deviations from the paper: the exact E-step is the default; eq. 2 has the wrong sign before
+    .. math:: E[\\mu_i] = T_\\mu (m_i T_\\mu + T_\\varepsilon)^{-1} s_i, \\qquad
+       Cov[\\mu_i] = T_\\mu (m_i T_\\mu + T_\\varepsilon)^{-1} T_\\varepsilon,
+
+    and the M-step averages :math:`E[\\mu_i \\mu_i^T]` over people and
+    :math:`E[\\varepsilon \\varepsilon^T]` over vectors. Iterations run in the basis V with
+    :math:`V^T T_\\varepsilon V = I` and :math:`V^T T_\\mu V = diag(\\psi)`, where both are
+    elementwise; people with equally many vectors are treated together. An iteration costs
+    O(n d² + d³) for n people, whatever the number of vectors.
+
+    *The score.* With :math:`z = V^T (x - \\bar x)` and
+    :math:`t_k = z_k \\sqrt{\\psi_k/(1+2\\psi_k)}` the natural-log ratio of two pictures is
+
+    .. math:: LLR = t_1^T t_2 + q(t_1) + q(t_2), \\quad
+       q(t) = -\\tfrac12 \\sum_k \\tfrac{\\psi_k}{1+\\psi_k} t_k^2
+       + \\tfrac12 \\sum_k [\\log(1+\\psi_k) - \\tfrac12 \\log(1+2\\psi_k)].
+
+    It carries its constant: 0 is the threshold for equal priors. So `score_matrix` is one matrix
+    product, and `as_inner_product` makes a search of it. Sets of pictures (`score_sets`) depend
+    on their sizes and sums only. On real vectors the ratio ranks well and is overconfident:
+    calibrate it with `Verifier`.
+
+    *Few people.* The neutral source is that of [1]_ with both covariances isotropic and the share
+    of identity taken from the traces of the scatters; it enters as
+    :math:`\\lambda = ` `prior_people_` / `n_people_` in :class:`TransferJointBayesian`. On SFace
+    vectors of LFW (d = 128, four pictures each, tested on 150 others) Cllr without it is 1,968
+    bits with 10 people, 249 with 50 and .54 with 400; with it .09, .15 and .26.
+
+    *Deviations from the paper.* The exact E-step is the default; eq. 2 has the wrong sign before
     the determinant; the printed low-rank B is replaced by the right one; ratios carry their
     constant.
 
     References
     ----------
-    X. Cao, D. Wipf, F. Wen, G. Duan, "A practical transfer learning algorithm for face
-    verification", ICCV 2013, with its supplement.
+    .. [1] X. Cao, D. Wipf, F. Wen, G. Duan, "A practical transfer learning algorithm for face
+       verification", ICCV 2013, with its supplement.
+    .. [2] D. Chen, X. Cao, L. Wang, F. Wen, J. Sun, "Bayesian face revisited: a joint
+       formulation", ECCV 2012.
 
     Examples
     --------
     >>> import numpy as np
+    >>> from mien.verification import JointBayesian
     >>> rng = np.random.default_rng(0)
     >>> people = np.repeat(np.arange(200), 4)
     >>> X = 2 * rng.standard_normal((200, 5))[people] + rng.standard_normal((800, 5))
@@ -170,6 +246,8 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
     array([5., 4., 4., 3., 3.])
     >>> bool(model.score_pairs(X[:1], X[1:2])[0] > model.score_pairs(X[:1], X[4:5])[0])
     True
+    >>> round(model.score(X, people), 2)  # share of genuine pairs that beat impostor pairs
+    0.96
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -179,6 +257,7 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         "tol": [NON_NEGATIVE],
         "template_tol": [NON_NEGATIVE],
         "floor": [FRACTION],
+        "prior_people": [NON_NEGATIVE, StrOptions({"auto"})],
         "rank_tol": [FRACTION],
         "features": [str, None],
         "keep_statistics": ["boolean"],
@@ -193,6 +272,7 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         tol: float = 1e-3,
         template_tol: float = 0.0,
         floor: float = 1e-4,
+        prior_people: float | str = "auto",
         rank_tol: float = 1e-8,
         features: str | None = None,
         keep_statistics: bool = False,
@@ -203,6 +283,7 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         self.tol = tol
         self.template_tol = template_tol
         self.floor = floor
+        self.prior_people = prior_people
         self.rank_tol = rank_tol
         self.features = features
         self.keep_statistics = keep_statistics
@@ -249,6 +330,15 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         if hasattr(self, "projection_") or _find_lack(statistics) is None:
             self._learn(statistics)
         return self
+
+    def score(self, X: Any, y: Any) -> float:
+        """Area under the ROC curve of all pairs of vectors X (n, d) of people y (n,).
+
+        The probability that a genuine pair scores above an impostor pair: 1 is perfect, 0.5 is
+        chance. It does not depend on the scale of the ratios; see
+        :class:`mien.evaluation.PairScorer` for measures that do.
+        """
+        return area_under_roc(*score_all_pairs(self, X, y))
 
     def _keep(self, statistics: GroupStatistics | None) -> None:
         if statistics is not None:
@@ -323,7 +413,7 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         if lack is not None:
             raise InputError(lack)
         self.mean_ = moments.mean
-        basis = _whiten_total(moments, self.rank_tol)
+        basis, prior, start = self._regularise(moments)
         r, d = basis.whitener.shape[1], moments.n_features
         if r < d:
             warnings.warn(
@@ -334,10 +424,10 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
                 stacklevel=4,
             )
         working = WorkingStatistics.from_moments(moments, self.mean_, basis.whitener)
-        state = _start(working, self.floor)
+        state = _start(working, self.floor) if start is None else start
         exact = self.e_step == "exact"
         result = run_em(
-            make_step(working, None, exact=exact, floor=self.floor),
+            make_step(working, prior, exact=exact, floor=self.floor),
             state,
             max_iter=self.max_iter,
             tol=self.tol,
@@ -351,6 +441,27 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         self._adopt(result.state, basis)
         self.objective_ = result.objective + _objective_offset(working, basis, exact=exact)
         self.n_iter_ = result.n_iter
+
+    def _regularise(self, moments: GroupStatistics) -> tuple[Basis, Prior | None, State | None]:
+        """Working coordinates, and the neutral source with its state where people are few."""
+        n_people, d = moments.n_groups, moments.n_features
+        basis = None
+        if self.prior_people == "auto":
+            r = d
+            if moments.n_samples > d:
+                basis = _whiten_total(moments, self.rank_tol)
+                r = basis.whitener.shape[1]
+            self.prior_people_ = max(0.0, _PRIOR_PEOPLE_PER_DIRECTION * r - n_people / 4)
+        else:
+            self.prior_people_ = float(self.prior_people)
+        if self.prior_people_ == 0:
+            return basis or _whiten_total(moments, self.rank_tol), None, None
+        if not np.any(np.diag(moments.scatter()) > 0):
+            raise InputError("every feature is constant: there is nothing to learn from")
+        basis, share = _find_neutral(moments, self.rank_tol)
+        eye = np.eye(basis.whitener.shape[1])
+        prior = Prior(share * eye, (1 - share) * eye, self.prior_people_ / n_people)
+        return basis, prior, make_state(prior.identity, prior.variation, max(self.floor, 1e-12))
 
     def _adopt(self, state: State, basis: Basis) -> None:
         """Set what scoring needs from a state in working coordinates."""

@@ -7,9 +7,10 @@ from typing import Any, Self
 import numpy as np
 from sklearn.pipeline import Pipeline
 
+from mien._core.pairs import score_matrix, score_pairs
 from mien.errors import InputError
 
-__all__ = ["KeepsFitted", "apply_steps", "split_steps"]
+__all__ = ["KeepsFitted", "apply_steps", "score_matrix", "score_pairs", "split_steps"]
 
 
 def split_steps(model: Any) -> tuple[Pipeline | None, Any]:

@@ -194,7 +194,11 @@ rank_, objective_, n_iter_, n_people_, n_samples_, features_, truncation_error_
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        **{k: v for k, v in JointBayesian._parameter_constraints.items() if k != "rank_tol"},
+        **{
+            k: v
+            for k, v in JointBayesian._parameter_constraints.items()
+            if k not in ("rank_tol", "prior_people")
+        },
         "source": [JointBayesian, Pipeline],
         "source_people": [NON_NEGATIVE, StrOptions({"auto"})],
         "strength": [NON_NEGATIVE, StrOptions({"auto"}), None],

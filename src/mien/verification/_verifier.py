@@ -20,6 +20,7 @@ from mien._core.constraints import (
     PROBABILITY,
 )
 from mien._core.logistic import balance_classes, fit_logistic
+from mien._core.pairs import area_under_roc, score_all_pairs
 from mien._core.progress import track
 from mien._core.validation import check_labels
 from mien.errors import InputError, ModelDamagedError, NotEnoughDataError
@@ -202,7 +203,7 @@ class Verifier(KeepsFitted, BaseEstimator):
     >>> from mien.verification import JointBayesian, Verifier
     >>> rng = np.random.default_rng(0)
     >>> people = np.repeat(np.arange(300), 6)
-    >>> X = 3 * rng.standard_normal((300, 6))[people] + rng.standard_normal((1800, 6))
+    >>> X = 5 * rng.standard_normal((300, 6))[people] + rng.standard_normal((1800, 6))
     >>> model = JointBayesian().fit(X[:900], people[:900])
     >>> verifier = Verifier(model, sizes=(1, 3), random_state=0).fit(X[900:], people[900:])
     >>> verifier.decide(X[:1], X[1:2], far=0.01)
@@ -510,6 +511,13 @@ class Verifier(KeepsFitted, BaseEstimator):
                 weight = self._cell(1, int(m))[index]
                 terms[:, column] += weight * own_evidence(1, z, int(1 + m), psi)
         return terms
+
+    def score(self, X: Any, y: Any) -> float:
+        """Area under the ROC curve of all pairs of vectors X (n, d) of people y (n,).
+
+        See :class:`mien.evaluation.PairScorer` for other measures.
+        """
+        return area_under_roc(*score_all_pairs(self, X, y))
 
     # Decisions.
 
