@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mien.cli._app import app
-from mien.errors import DataError, ImageError, InputError
+from mien.errors import DataError, ImageError, InputError, NotEnoughDataError
 from mien.gallery import Gallery
 from mien.media import read_image, write_image
 from mien.recognition import enrol, identify, verify
@@ -109,6 +109,11 @@ def test_verify_out_of_the_box(album: Path, tmp_path: Path) -> None:
     a, b = album / "Ann/0.png", album / "Ann/1.png"
     answer = verify(a, b, prior=0.01)
     assert_near(answer.probability, 1 / (1 + 99 * np.exp(-answer.log_ratio)), digits=6)
+    # The result is its decision, at a false accept rate of 0.1 % and whatever the prior.
+    assert answer.far == 0.001
+    assert bool(answer) == answer.same == (answer.log_ratio >= answer.threshold)
+    with pytest.raises(NotEnoughDataError, match="no decision"):
+        bool(verify(a, b, far=1e-9))
     shown = run("verify", a, a, "--far", "0.001", "--out", tmp_path / "pair.png")
     assert "the same person" in shown
     assert "false accept rate of 0.001" in shown
