@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # The first Python that is new enough; override with `make PYTHON=/path/to/python demo`.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14 python; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+INSTALL := $(BIN)/python tools/install.py --constraint constraints.txt
 
 .PHONY: demo test test-everywhere test-oldest wheel mutants check format bench docs clean
 
@@ -48,7 +48,7 @@ docs: $(VENV)/.dev-installed
 	@echo "Open docs/_build/html/index.html"
 
 clean:
-	rm -rf $(VENV) docs/_build demo-report build .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) .venv-everywhere docs/_build demo-report build .mypy_cache .ruff_cache .pytest_cache
 
 # ---------------------------------------------------------------- what the commands stand on
 
@@ -60,15 +60,15 @@ $(BIN)/python:
 
 $(VENV)/.demo-installed: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing mien and what it stands on (a minute or two, once) ..."
-	@$(PIP) --editable '.[all]'
+	@$(INSTALL) --editable '.[all]'
 	@touch $@
 
 $(VENV)/.dev-installed: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing mien, its tests and its tools (a minute or two, once) ..."
-	@$(PIP) --editable '.[dev]'
+	@$(INSTALL) --editable '.[dev]'
 	@touch $@ $(VENV)/.demo-installed
 
 $(VENV)/.bench-installed: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing mien and the peers that it is measured against ..."
-	@$(PIP) --editable '.[all,bench]'
+	@$(INSTALL) --editable '.[all,bench]'
 	@touch $@ $(VENV)/.demo-installed

@@ -38,6 +38,12 @@ from tests.extras import explain_missing, missing_extra  # noqa: E402
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "needs(*extras): skipped where an extra is not installed")
+    if importlib.util.find_spec("numba") is None:
+        # Said once to a user. As an error it would be said, and raised, at every call.
+        config.addinivalue_line("filterwarnings", "ignore:numba is not installed")
+    if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
+        # Kernels as plain Python: sums of unsigned numbers that wrap around, on purpose.
+        config.addinivalue_line("filterwarnings", "ignore:overflow encountered in scalar")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

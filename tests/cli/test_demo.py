@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 from mien.cli._app import app
 
 runner = CliRunner()
+pytestmark = pytest.mark.needs("plots")
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +69,7 @@ def test_a_folder_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert "6 people, 24 pictures" in document["subtitle"]
     assert "1 could not be read" in document["subtitle"]
     rows = document["parts"][0]["rows"]
-    assert rows[0]["result"][0] == 1.0  # six random patterns are easy to tell apart
+    assert rows[0]["result"][0] >= 0.9  # six random patterns are easy to tell apart
 
 
 @pytest.mark.parametrize("data", ["nothing-of-that-name", "empty"])

@@ -115,6 +115,7 @@ def test_several_systems_come_best_first(tmp_path: Path) -> None:
     assert out.index("\nscore ") < out.index("\nother ")
 
 
+@pytest.mark.needs("plots")
 def test_report_has_every_figure_and_stands_by_itself(tmp_path: Path) -> None:
     path, *_ = make_table(tmp_path / "s.csv")
     _, messages = run(path, "--out", tmp_path / "r")

@@ -104,6 +104,7 @@ def test_dlib_in_processes_gives_what_it_gives_alone(
     np.testing.assert_array_equal(alone[0].faces[0].crop, together[0].faces[0].crop)
 
 
+@pytest.mark.needs("faces")
 def test_a_picture_that_ends_its_process_costs_one_picture(album: Path) -> None:
     worker = ProcessWorker("sface", 1)
     try:

@@ -166,6 +166,7 @@ def _weights(**changes: str) -> WeightFile:
     return replace(sface_module._YUNET, **changes)
 
 
+@pytest.mark.needs("faces")
 def test_a_damaged_or_missing_weight_file_is_an_error(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -196,11 +197,13 @@ def test_a_missing_package_is_named_with_its_extra() -> None:
         read_weights(_weights(package="no-such-package"))
 
 
+@pytest.mark.needs("faces", "dlib")
 def test_weights_are_the_ones_that_are_pinned() -> None:
     content = read_weights(sface_module._SFACE)
     assert hashlib.sha256(content).hexdigest() == sface_module._SFACE.sha256
 
 
+@pytest.mark.needs("faces", "dlib")
 def test_weights_come_without_their_package_and_without_network() -> None:
     code = (
         "import socket, sys\n"

@@ -94,6 +94,7 @@ def test_the_choice_of_settings_sees_no_test_bag() -> None:
         assert not set(blocks.groups[learn]) & set(blocks.groups[judge])
 
 
+@pytest.mark.needs("faces", "plots")
 def test_a_quick_run_on_a_real_set(
     data_home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

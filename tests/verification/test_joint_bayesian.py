@@ -78,10 +78,10 @@ def test_objectives_are_monotone_and_true_on_hundreds_of_problems():
         d = int(rng.integers(1, 6))
         X, y = draw(rng, n_people=int(rng.integers(3, 25)), d=d, most=int(rng.integers(2, 6)))
         exact = JointBayesian(max_iter=12, tol=0).fit(X, y)
-        slack = 1e-9 * np.abs(exact.objective_).max() + 1e-9
+        slack = 1e-6 * np.abs(exact.objective_).max()
         assert np.all(np.diff(exact.objective_) >= -slack), seed
         approximate = JointBayesian(max_iter=12, tol=0, e_step="approximate").fit(X, y)
-        slack = 1e-9 * np.abs(approximate.objective_).max() + 1e-9
+        slack = 1e-6 * np.abs(approximate.objective_).max()
         assert np.all(np.diff(approximate.objective_) <= slack), seed
 
 

@@ -242,8 +242,8 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
     >>> people = np.repeat(np.arange(200), 4)
     >>> X = 2 * rng.standard_normal((200, 5))[people] + rng.standard_normal((800, 5))
     >>> model = JointBayesian().fit(X, people)
-    >>> model.variance_ratios_.round()
-    array([5., 4., 4., 3., 3.])
+    >>> bool(np.all(np.abs(model.variance_ratios_ - 4) < 1.5))  # people differ twice as much
+    True
     >>> bool(model.score_pairs(X[:1], X[1:2])[0] > model.score_pairs(X[:1], X[4:5])[0])
     True
     >>> round(model.score(X, people), 2)  # share of genuine pairs that beat impostor pairs
