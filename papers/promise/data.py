@@ -40,6 +40,7 @@ class Domain:
 
     ``of_lfw`` says that the people are LFW's, of whom a source model must not have been learned.
     ``family`` groups domains that share people or a camera: they are left out together.
+    ``groups`` (n,), if given, are crowds: who is enrolled and who comes to the door are of one.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Domain:
     people: np.ndarray
     of_lfw: bool
     family: str
+    groups: np.ndarray | None = None
 
     @property
     def label(self) -> str:

@@ -243,13 +243,17 @@ class OwnCalibration:
         return Promise(promised, rate, bound, people, comparisons)
 
     def shift_ratios(self, curve: ImpostorCurve, ratios: np.ndarray) -> np.ndarray:
-        """Ratios as they would be if one's own impostors lay where the shipped ones lie."""
+        """Ratios (any shape), moved by half of the way that impostors moved.
+
+        Another camera moves impostors and hardly ever genuine comparisons, so that the middle
+        between both moves by half; the line does the rest where genuine comparisons are known.
+        """
+        ratios = np.asarray(ratios, dtype=np.float64)
         if not self.evidence:
-            return np.asarray(ratios, dtype=np.float64)
-        belief = self.belief
-        shift = float(belief.weights @ belief.shifts)
-        stretch = float(belief.weights @ belief.stretches)
-        return curve.to_scores(1 + (curve.to_deviates(ratios) - 1 - shift) / stretch)
+            return ratios
+        shift = float(self.belief.weights @ self.belief.shifts)
+        way = float(curve.to_scores(1 + shift) - curve.to_scores(1.0))
+        return ratios - way / 2
 
     def log_ratios(self, curve: ImpostorCurve, ratios: np.ndarray) -> np.ndarray:
         """Log ratios for one's own people, of a verifier's log ratios (any shape)."""

@@ -1,0 +1,45 @@
+"""``python -m papers promise``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mien.cli import showing_progress
+from papers._command import AsJson, DataHome, Out, Quick, choose, show_report
+
+
+def main(
+    cache: Annotated[
+        Path,
+        typer.Option(
+            help="Folder for the vectors that the engines make: personal data, readable by you "
+            "alone."
+        ),
+    ],
+    engine: Annotated[
+        list[str] | None, typer.Option(help="sface or dlib. Repeat for both. [default: both]")
+    ] = None,
+    draws: Annotated[
+        int | None, typer.Option(min=1, help="Galleries per setting. [default: 10, 3 if --quick]")
+    ] = None,
+    quick: Quick = False,
+    data_home: DataHome = None,
+    out: Out = None,
+    as_json: AsJson = False,
+) -> None:
+    """Judge stated error rates on galleries of every camera and crowd there is."""
+    from papers.promise.report import ENGINES, reproduce_promise
+    from papers.promise.run import SETTINGS
+
+    with showing_progress():
+        report = reproduce_promise(
+            cache,
+            data_home,
+            engines=choose(engine, ENGINES, "engine"),
+            n_draws=draws or (3 if quick else 10),
+            settings=[s for s in SETTINGS if s[0] <= 25] if quick else SETTINGS,
+        )
+    show_report(report, out, as_json)

@@ -1,0 +1,479 @@
+"""Galleries drawn from every domain: rates that were stated, and rates that came out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+
+from mien._core.progress import report as report_progress
+from mien.datasets import load_lfw_embeddings
+from mien.evaluation import LogisticCalibration
+from mien.recognition import fit_source
+from mien.verification import (
+    ImpostorEvidence,
+    ImpostorPrior,
+    OwnCalibration,
+    Verifier,
+    calibrate_own,
+    measure_impostors,
+    measure_unnamed,
+    rate_per_person,
+    update_belief,
+)
+from papers.promise.data import Domain, list_domains, load_domain, split_lfw
+
+__all__ = [
+    "FARS",
+    "FPIRS",
+    "METHODS",
+    "SETTINGS",
+    "STATED",
+    "Draw",
+    "draw_gallery",
+    "fit_domain",
+    "fit_sources",
+    "group_by_look",
+    "learn_prior",
+    "load_domains",
+    "measure_lookalikes",
+    "run_domain",
+    "trace_reliability",
+    "weigh_reasons",
+]
+
+FPIRS = (0.01, 0.05)
+FARS = (0.001, 0.01)
+#: Rates of a reliability diagram.
+STATED = (0.003, 0.01, 0.03, 0.1, 0.3)
+#: People enrolled and pictures of each.
+SETTINGS = (
+    (5, 1), (5, 3), (10, 2), (10, 3), (25, 1), (25, 3), (25, 8), (100, 1), (100, 3), (300, 1),
+    (1000, 1),
+)  # fmt: skip
+#: Thresholds as mien had them; the prior alone; with the enrolled people; with unnamed faces too.
+METHODS = ("before", "shipped", "own", "own and unnamed")
+#: The usual thresholds of the plain cosine; dlib's distance of 0.6 is for vectors of length 1.4.
+USUAL = {"sface": 0.363, "dlib": 0.908}
+#: Groups of people by look, for look-alike impostors.
+N_GROUPS = 8
+_MOST_PROBES, _MOST_UNNAMED, _MOST_KNOWN = 600, 100, 5
+#: A domain beyond this shift is like no other, and says nothing about others.
+_FAR_AWAY = 1.2
+
+
+def group_by_look(X: np.ndarray, people: np.ndarray, n_groups: int = N_GROUPS) -> np.ndarray:
+    """Group (n,) of each picture: people by k-means of the directions of their mean vectors."""
+    names, codes = np.unique(people, return_inverse=True)
+    means = np.zeros((len(names), X.shape[1]))
+    np.add.at(means, codes, X)
+    means /= np.linalg.norm(means, axis=1, keepdims=True)
+    groups: np.ndarray = KMeans(n_groups, n_init=3, random_state=0).fit_predict(means)[codes]
+    return groups
+
+
+def load_domains(engine: str, cache: str | os.PathLike[str], home: Any = None) -> list[Domain]:
+    """Every domain of an engine, and LFW once more as crowds of people who look alike."""
+    found = [load_domain(name, engine, cache, home) for name in list_domains(engine)]
+    clean = found[0]
+    alike = replace(clean, name="lfw look-alikes", groups=group_by_look(clean.X, clean.people))
+    return [*found, alike]
+
+
+def fit_sources(engine: str, home: Any = None) -> tuple[Verifier, Verifier]:
+    """The recipe of the shipped models on half of LFW's people, and on all of them."""
+    stored = load_lfw_embeddings(home, engine)
+    raw = stored.vectors.astype(np.float64)
+    norms = np.linalg.norm(raw, axis=1)
+    usable = stored.detected & (norms > 0)
+    verifiers = []
+    for kept in (usable & split_lfw(stored.people), usable):
+        X = raw[kept] / norms[kept, None]
+        verifiers.append(fit_source(X, stored.people[kept], engine))
+    return verifiers[0], verifiers[1]
+
+
+def _sum_people(
+    X: np.ndarray, codes: np.ndarray, chosen: np.ndarray, m: int, rng: np.random.Generator
+) -> np.ndarray:
+    rows = [rng.permutation(np.flatnonzero(codes == person))[:m] for person in chosen]
+    sums: np.ndarray = np.stack([X[mine].sum(axis=0) for mine in rows])
+    return sums
+
+
+def _compare_all(
+    domain: Domain, verifier: Verifier, seed: int = 0
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+    """Pictures a person (1, 3), deviates (p, n) of many probes with many people, and owners."""
+    rng = np.random.default_rng(seed)
+    _, codes, counts = np.unique(domain.people, return_inverse=True, return_counts=True)
+    probes = rng.permutation(len(domain.X))[:1500]
+    for m in (1, 3):
+        chosen = rng.permutation(np.flatnonzero(counts >= m))[:800]
+        if len(chosen) < 4:
+            continue
+        sums = _sum_people(domain.X, codes, chosen, m, rng)
+        ones = np.ones(len(probes), dtype=np.int64)
+        scores = verifier.score_sums(ones, domain.X[probes], np.full(len(chosen), m), sums)
+        z = verifier.thresholds_.curve(m).to_deviates(scores)
+        column = {person: k for k, person in enumerate(chosen.tolist())}
+        yield m, z, np.asarray([column.get(code, -1 - code) for code in codes[probes].tolist()])
+
+
+def fit_domain(domain: Domain, verifier: Verifier) -> list[ImpostorEvidence]:
+    """Shift, stretch and tail of a whole domain, with one picture a person and with three."""
+    found = [measure_impostors(z, owner) for _, z, owner in _compare_all(domain, verifier)]
+    return [evidence for evidence in found if evidence is not None]
+
+
+def weigh_reasons(domain: Domain, verifier: Verifier, far: float = 0.001) -> list[dict[str, Any]]:
+    """Realised over stated false accept rate, as shipped and with each part known in turn."""
+    rows = []
+    for m, z, owner in _compare_all(domain, verifier):
+        found = measure_impostors(z, owner)
+        if found is None:
+            continue
+        impostor = z[owner[:, None] != np.arange(z.shape[1])[None, :]]
+        sure = ImpostorPrior(
+            shift_sd=1e-6, log_stretch_sd=1e-6, log_tail_sd=1e-6, crowd_sd=0, far_share=1e-12
+        )
+        steps = {
+            "as shipped": sure,
+            "shift known": replace(sure, shift=found.shift),
+            "stretch too": replace(sure, shift=found.shift, log_stretch=found.log_stretch),
+        }
+        steps["tail too"] = replace(steps["stretch too"], log_tail=found.log_tail)
+        factors = {
+            name: float(np.mean(impostor >= update_belief(prior).quantile(far)) / far)
+            for name, prior in steps.items()
+        }
+        rows.append(
+            {
+                "domain": domain.name, "pictures": m, "shift": found.shift,
+                "stretch": float(np.exp(found.log_stretch)), "tail": float(np.exp(found.log_tail)),
+                **factors,
+            }
+        )  # fmt: skip
+    return rows
+
+
+def trace_reliability(
+    domain: Domain,
+    verifier: Verifier,
+    prior: ImpostorPrior,
+    setting: tuple[int, int],
+    n_draws: int = 10,
+) -> dict[str, np.ndarray] | None:
+    """Realised FPIR (n_rates,) of each method at the rates of :data:`STATED`; None if too few."""
+    found: dict[str, list[list[float]]] = {}
+    for seed in range(n_draws):
+        draw = draw_gallery(domain, verifier, *setting, seed)
+        if draw is None:
+            return None
+        best = draw.strangers.max(axis=1)
+        for method, own in _calibrations(verifier, draw, prior).items():
+            realised = []
+            for stated in STATED:
+                rate = rate_per_person(stated, draw.n)
+                table = verifier.thresholds_
+                if own is None:
+                    t = table.threshold(rate, size=draw.m, extrapolate=True)
+                else:
+                    t = own.threshold(table, rate, size=draw.m)
+                realised.append(float(np.mean(best >= t)))
+            found.setdefault(method, []).append(realised)
+    return {method: np.mean(values, axis=0) for method, values in found.items()}
+
+
+def _meta_analyse(x: np.ndarray, errors: np.ndarray) -> tuple[float, float]:
+    """Mean and standard deviation between domains (DerSimonian and Laird)."""
+    weights = errors**-2.0
+    mean = weights @ x / weights.sum()
+    excess = weights @ (x - mean) ** 2 - (len(x) - 1)
+    variance = max(0.0, excess / (weights.sum() - weights @ weights / weights.sum()))
+    weights = 1 / (errors**2 + variance)
+    return float(weights @ x / weights.sum()), float(np.sqrt(variance))
+
+
+def learn_prior(
+    fits: dict[str, tuple[str, list[ImpostorEvidence]]],
+    lookalike_shift: float,
+    leave_out: str | None = None,
+) -> dict[str, ImpostorPrior]:
+    """Priors of both kinds of impostors from domains, those of one family left out.
+
+    Parameters
+    ----------
+    fits : dict of (family, evidence)
+        Of every domain.
+    lookalike_shift : float
+        How much further up look-alikes lie than strangers.
+    leave_out : str or None
+        Family.
+
+    Notes
+    -----
+    Every family has one vote, however many domains it has. No standard deviation is taken to be
+    below a floor: there are few families.
+    """
+    kept = {
+        name: (family, found)
+        for name, (family, found) in fits.items()
+        if family != leave_out and max(abs(one.shift) for one in found) < _FAR_AWAY
+    }
+    families = [family for family, _ in kept.values()]
+    values, errors = [], []
+    for family, found in kept.values():
+        for one in found:
+            votes = len(found) * families.count(family)
+            values.append([one.shift, one.log_stretch, one.log_tail])
+            sds = np.asarray([one.shift_sd, one.log_stretch_sd, one.log_tail_sd])
+            errors.append(np.hypot(sds * np.sqrt(votes), 0.1))
+    x, sd = np.asarray(values), np.asarray(errors)
+    (shift, shift_sd), (stretch, stretch_sd), (tail, tail_sd) = (
+        _meta_analyse(x[:, k], sd[:, k]) for k in range(3)
+    )
+    strangers = ImpostorPrior(
+        shift=max(shift, 0.0),
+        log_stretch=stretch,
+        log_tail=max(tail, -0.05),
+        shift_sd=max(shift_sd, 0.25),
+        log_stretch_sd=max(stretch_sd, 0.07),
+        log_tail_sd=max(tail_sd, 0.07),
+    )
+    alike = replace(strangers, shift=strangers.shift + lookalike_shift)
+    return {"lookalikes": alike, "strangers": strangers}
+
+
+def measure_lookalikes(
+    verifier: Verifier, X: np.ndarray, people: np.ndarray, n_groups: int = N_GROUPS
+) -> tuple[float, list[dict[str, Any]]]:
+    """How much further up impostors of one group of looks lie, and the rates of each group.
+
+    One picture a person; false accept rates within each group at the thresholds for 0.1 % and 1 %
+    of strangers.
+    """
+    _, first = np.unique(people, return_index=True)
+    groups = group_by_look(X, people, n_groups)[first]
+    X = X[first]
+    ones = np.ones(len(X), dtype=np.int64)
+    scores = verifier.score_sums(ones, X, ones, X)
+    z = verifier.thresholds_.curve(1).to_deviates(scores)
+    upper = np.triu(np.ones(z.shape, dtype=bool), 1)
+    within = upper & (groups[:, None] == groups[None, :])
+    levels = 1 - np.array([0.3, 0.16, 0.07, 0.025])
+    shift = float(np.mean(np.quantile(z[within], levels) - np.quantile(z[upper], levels)))
+    rows = []
+    for group in range(n_groups):
+        mine = within & (groups == group)[:, None]
+        rows.append(
+            {
+                "group": group + 1,
+                "people": int(np.count_nonzero(groups == group)),
+                **{
+                    f"FAR where {far:.1%} of strangers": float(
+                        np.mean(scores[mine] >= verifier.threshold(far, size=1))
+                    )
+                    for far in FARS
+                },
+            }
+        )
+    return shift, rows
+
+
+@dataclass(frozen=True)
+class Draw:
+    """A gallery of n people with m pictures, and who comes to the door.
+
+    Attributes
+    ----------
+    X, people : (n · m, d), (n · m,)
+        Enrolled pictures.
+    strangers, known, unnamed : (s, n), (p, n), (u, n)
+        Scores of probes with the enrolled people.
+    owner : (p,)
+        Column of each known probe.
+    cosines : pair of arrays
+        Of strangers and of known probes with the mean vectors.
+    n_unnamed : int
+        People among the unnamed faces.
+    """
+
+    n: int
+    m: int
+    X: np.ndarray
+    people: np.ndarray
+    strangers: np.ndarray
+    known: np.ndarray
+    unnamed: np.ndarray
+    owner: np.ndarray
+    cosines: tuple[np.ndarray, np.ndarray]
+    n_unnamed: int
+
+
+def draw_gallery(domain: Domain, verifier: Verifier, n: int, m: int, seed: int) -> Draw | None:
+    """Enrol n people with m pictures; None where the domain has too few.
+
+    People with pictures left over are enrolled first. Of those not enrolled, a third gives the
+    unnamed faces and the others are strangers.
+    """
+    rng = np.random.default_rng([seed, n, m])
+    X, people = domain.X, domain.people
+    if domain.groups is not None:
+        sizes = np.bincount(domain.groups)
+        group = rng.choice(len(sizes), p=sizes / sizes.sum())
+        X, people = X[domain.groups == group], people[domain.groups == group]
+    names, codes, counts = np.unique(people, return_inverse=True, return_counts=True)
+    more, enough = np.flatnonzero(counts > m), np.flatnonzero(counts == m)
+    chosen = np.concatenate([rng.permutation(more), rng.permutation(enough)])[:n]
+    if len(chosen) < n or n > 0.67 * len(names) or len(more) == 0:
+        return None
+    rows, known, owner = [], [], []
+    for column, person in enumerate(chosen):
+        mine = rng.permutation(np.flatnonzero(codes == person))
+        rows.append(mine[:m])
+        known.append(mine[m : m + _MOST_KNOWN])
+        owner.append(np.full(len(known[-1]), column))
+    others = rng.permutation(np.setdiff1d(np.arange(len(names)), chosen))
+    third = max(1, len(others) // 3)
+    crowd = rng.permutation(np.flatnonzero(np.isin(codes, others[:third])))[:_MOST_UNNAMED]
+    door = rng.permutation(np.flatnonzero(np.isin(codes, others[third:])))[:_MOST_PROBES]
+    probes, owners = np.concatenate(known), np.concatenate(owner)
+    some = rng.permutation(len(probes))[:_MOST_PROBES]
+    sums = np.stack([X[mine].sum(axis=0) for mine in rows])
+    means = sums / np.linalg.norm(sums, axis=1, keepdims=True)
+
+    def score(which: np.ndarray) -> np.ndarray:
+        ones = np.ones(len(which), dtype=np.int64)
+        return verifier.score_sums(ones, X[which], np.full(n, m), sums)
+
+    enrolled = np.concatenate(rows)
+    return Draw(
+        n, m, X[enrolled], np.repeat(np.arange(n), m), score(door), score(probes[some]),
+        score(crowd), owners[some], (X[door] @ means.T, X[probes[some]] @ means.T),
+        len(np.unique(codes[crowd])),
+    )  # fmt: skip
+
+
+def _misses(scores: np.ndarray, owner: np.ndarray, threshold: float) -> float:
+    """Share of known probes that are not named, or named as somebody else."""
+    own = scores[np.arange(len(scores)), owner]
+    return float(np.mean((own < threshold) | (scores.max(axis=1) > own)))
+
+
+def _oracle(values: np.ndarray, rate: float) -> float:
+    """The threshold that keeps a rate on the very trials it is judged on."""
+    falling = np.sort(values.ravel())[::-1]
+    return float(np.nextafter(falling[int(np.floor(rate * len(falling)))], np.inf))
+
+
+def _calibrations(
+    verifier: Verifier, draw: Draw, prior: ImpostorPrior
+) -> dict[str, OwnCalibration | None]:
+    own = calibrate_own(verifier, draw.X, draw.people, prior=prior)
+    z = verifier.thresholds_.curve(draw.m).to_deviates(draw.unnamed)
+    unnamed = measure_unnamed(z.ravel(), min(draw.n_unnamed, 3 * draw.n))
+    both = own if unnamed is None else replace(own, evidence=(*own.evidence, unnamed))
+    return {
+        "before": None,
+        "shipped": OwnCalibration(prior=prior),
+        "own": own,
+        "own and unnamed": both,
+    }
+
+
+def _cllr(genuine: np.ndarray, impostor: np.ndarray) -> float:
+    costs = np.logaddexp(0, -genuine).mean(), np.logaddexp(0, impostor).mean()
+    return float(np.mean(costs) / np.log(2))
+
+
+def judge(
+    verifier: Verifier, draw: Draw, prior: ImpostorPrior, usual: float
+) -> Iterator[dict[str, Any]]:
+    """One row a method and stated rate: what was realised, what was missed, what an oracle misses.
+
+    FPIR rows are about naming strangers, FAR rows about single comparisons with enrolled people.
+    """
+    table = verifier.thresholds_
+    genuine = draw.known[np.arange(len(draw.known)), draw.owner]
+    stranger, known = draw.cosines
+    plain_own = known[np.arange(len(known)), draw.owner]
+    found = _calibrations(verifier, draw, prior)
+    best = draw.strangers.max(axis=1)
+    curve = table.curve(draw.m)
+    scores = np.concatenate([genuine, draw.strangers.ravel()])
+    same = np.arange(len(scores)) < len(genuine)
+    hindsight = LogisticCalibration().fit(scores, same).transform(scores).ravel()
+    for method, own in found.items():
+        ratios = scores if own is None else own.log_ratios(curve, scores)
+        costs = {
+            "Cllr": _cllr(ratios[same], ratios[~same]),
+            "Cllr, hindsight": _cllr(hindsight[same], hindsight[~same]),
+        }
+        for kind, rates in (("FPIR", FPIRS), ("FAR", FARS)):
+            for stated in rates:
+                rate = rate_per_person(stated, draw.n) if kind == "FPIR" else stated
+                if own is None:
+                    t = table.threshold(rate, size=draw.m, extrapolate=True)
+                    promised: Any = bool(table.supports(rate))
+                else:
+                    t = own.threshold(table, rate, size=draw.m)
+                    promised = own.promise(rate).promised
+                if kind == "FPIR":
+                    realised = float(np.mean(best >= t))
+                    missed = _misses(draw.known, draw.owner, t)
+                    oracle = _misses(draw.known, draw.owner, _oracle(best, stated))
+                    plain = (
+                        float(np.mean(stranger.max(axis=1) >= usual)),
+                        _misses(known, draw.owner, usual),
+                    )
+                else:
+                    realised = float(np.mean(draw.strangers >= t))
+                    missed = float(np.mean(genuine < t))
+                    oracle = float(np.mean(genuine < _oracle(draw.strangers, stated)))
+                    plain = float(np.mean(stranger >= usual)), float(np.mean(plain_own < usual))
+                yield {
+                    "method": method, "rate": kind, "stated": stated, "realised": realised,
+                    "misses": missed, "oracle": oracle, "plain": plain[0],
+                    "plain misses": plain[1], "promised": promised,
+                    "trials": len(best) if kind == "FPIR" else draw.strangers.size, **costs,
+                }  # fmt: skip
+
+
+def run_domain(
+    domain: Domain,
+    verifier: Verifier,
+    prior: ImpostorPrior,
+    settings: Sequence[tuple[int, int]] = SETTINGS,
+    n_draws: int = 10,
+) -> list[dict[str, Any]]:
+    """Means over draws for every setting, method and stated rate of a domain."""
+    rows = []
+    for at, (n, m) in enumerate(settings):
+        judged: dict[tuple[str, str, float], list[dict[str, Any]]] = {}
+        for seed in range(n_draws if n < 300 else max(2, n_draws // 3)):
+            draw = draw_gallery(domain, verifier, n, m, seed)
+            if draw is None:
+                break
+            for row in judge(verifier, draw, prior, USUAL[domain.engine]):
+                judged.setdefault((row["method"], row["rate"], row["stated"]), []).append(row)
+        report_progress(domain.label, at + 1, len(settings))
+        for (method, kind, stated), found in judged.items():
+            numbers = {
+                key: float(np.mean([row[key] for row in found]))
+                for key in found[0]
+                if key not in ("method", "rate", "stated", "promised", "trials")
+            }
+            rows.append(
+                {
+                    "engine": domain.engine, "domain": domain.name, "people": n, "pictures": m,
+                    "method": method, "rate": kind, "stated": stated, **numbers,
+                    "trials": sum(row["trials"] for row in found),
+                    "promised": [row["promised"] for row in found],
+                }
+            )  # fmt: skip
+    return rows
