@@ -39,6 +39,7 @@ __all__ = [
     "fit_sources",
     "group_by_look",
     "learn_prior",
+    "learn_shipped",
     "load_domains",
     "measure_lookalikes",
     "run_domain",
@@ -247,6 +248,22 @@ def learn_prior(
     )
     alike = replace(strangers, shift=strangers.shift + lookalike_shift)
     return {"lookalikes": alike, "strangers": strangers}
+
+
+def learn_shipped(
+    engine: str, cache: str | os.PathLike[str], home: Any = None
+) -> tuple[dict[str, dict[str, float]], list[dict[str, Any]]]:
+    """What the card of a shipped model says of impostors: priors by kind, and rates by group."""
+    half, full = fit_sources(engine, home)
+    domains = [domain for domain in load_domains(engine, cache, home) if domain.groups is None]
+    alike, groups = measure_lookalikes(half, domains[0].X, domains[0].people)
+    fits = {d.name: (d.family, fit_domain(d, half if d.of_lfw else full)) for d in domains}
+    priors = learn_prior(fits, alike)
+    rounded = {
+        kind: {name: round(value, 3) for name, value in vars(prior).items()}
+        for kind, prior in priors.items()
+    }
+    return rounded, groups
 
 
 def measure_lookalikes(

@@ -34,8 +34,9 @@ def main(
     cache: Annotated[
         Path | None,
         typer.Option(
-            help="Folder for embeddings of shifted pictures, which the engine makes: personal "
-            "data, readable by you alone. Without it the shifts are left out."
+            help="Folder for vectors that the engines make: personal data, readable by you alone. "
+            "Without it, shifts are left out of the report, and what other cameras and crowds "
+            "say about impostors out of the cards."
         ),
     ] = None,
     engine: Annotated[
@@ -73,8 +74,9 @@ def main(
 
     engines = choose(engine, ("sface",) if quick and not engine else ENGINES, "engine")
     if train is not None:
-        _refuse("--train", cache=cache, shift=shift, repetitions=repetitions, out=out)
-        _train(train, cards, engines, not quick if folds is None else folds, data_home, as_json)
+        _refuse("--train", shift=shift, repetitions=repetitions, out=out)
+        measured = not quick if folds is None else folds
+        _train(train, cards, engines, measured, cache, data_home, as_json)
         return
     _refuse("a report", cards=cards, folds=folds)
     if cache is None:
@@ -102,6 +104,7 @@ def _train(
     cards: Path | None,
     engines: tuple[str, ...],
     folds: bool,
+    cache: Path | None,
     data_home: Path | None,
     as_json: bool,
 ) -> None:
@@ -111,7 +114,7 @@ def _train(
     found = {}
     for engine in engines:
         with showing_progress():
-            model = train_source(engine, data_home, folds=folds)
+            model = train_source(engine, data_home, folds=folds, cache=cache)
         path = save(model, folder / f"{engine}.mien")
         path.chmod(0o644)  # statistics, not personal data: everybody may read them
         found[engine] = model.card

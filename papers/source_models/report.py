@@ -16,6 +16,7 @@ from mien.files import describe
 from mien.recognition import FaceModel, adapt_to, fit_source, load_source
 from mien.reports import Report
 from papers.completion.cards import describe_completion_cards
+from papers.promise.run import learn_shipped
 from papers.source_models.data import N_FOLDS, SHIFTS, embed_shift
 from papers.source_models.run import (
     PROMISED,
@@ -35,8 +36,8 @@ Home = str | os.PathLike[str] | None
 
 LIMITS = [
     "Learned from news photographs of public figures of about the year 2000, most of them men, "
-    "most of them light-skinned, hardly any children. Error rates of other people differ, and "
-    "were not measured by group.",
+    "most of them light-skinned, hardly any children. Error rates of other people differ: groups "
+    "who look alike to the engine were measured, groups by origin, sex or age were not.",
     "The rates hold for pictures like these: mostly frontal, adult, well lit, some 90 pixels "
     "wide. For covered, small or rendered faces, or another camera, see docs/recognition.md, "
     "and adapt with `mien adapt`.",
@@ -59,7 +60,9 @@ _SOURCE_SHIFT = {
 }
 
 
-def train_source(engine: str = "sface", data: Home = None, *, folds: bool = True) -> FaceModel:
+def train_source(
+    engine: str = "sface", data: Home = None, *, folds: bool = True, cache: Home = None
+) -> FaceModel:
     """Learn the verifier that mien ships for an engine, and write its card.
 
     Parameters
@@ -70,6 +73,9 @@ def train_source(engine: str = "sface", data: Home = None, *, folds: bool = True
         Folder of the real data; None takes ``MIEN_DATA``.
     folds : bool
         Whether to measure it by ten folds, for the card; minutes.
+    cache : path or None
+        Folder for the vectors of other cameras and crowds, from which the card says where their
+        impostors lie (see `papers.promise`); None leaves that out.
 
     Returns
     -------
@@ -99,6 +105,8 @@ def train_source(engine: str = "sface", data: Home = None, *, folds: bool = True
     card["lowest false accept rate that is promised"] = float(
         f"{verifier.thresholds_.lowest_far:.2g}"
     )
+    if cache is not None:
+        card["impostor priors"], card["look-alikes"] = learn_shipped(engine, cache, data)
     return FaceModel(engine, verifier, card)
 
 
@@ -128,10 +136,29 @@ def describe_cards(folder: str | os.PathLike[str]) -> str:
         if rows:
             lines += ["", "LFW by its ten folds (View 2), everybody of the fold unseen:", ""]
             lines += _markdown_table(rows)
+        lines += _describe_impostors(card)
         lines += ["", "Known limits:", ""]
         lines += [f"- {limit}" for limit in card["limits"]]
     lines += describe_completion_cards(Path(mien.__file__).parent)
     return "\n".join(lines) + "\n"
+
+
+def _describe_impostors(card: dict[str, Any]) -> list[str]:
+    """Where impostors lie by kind, and the rates of groups of people who look alike."""
+    priors, groups = card.get("impostor priors"), card.get("look-alikes")
+    lines = []
+    if priors:
+        rows = [{"impostors": kind, **values} for kind, values in priors.items()]
+        lines += [
+            "",
+            "Where impostors of other cameras and crowds lie (see the page on rates):",
+            "",
+        ]
+        lines += _markdown_table(rows)
+    if groups:
+        lines += ["", "False accept rates within groups of people who look alike, unseen:", ""]
+        lines += _markdown_table(groups)
+    return lines
 
 
 def _in_words(value: Any) -> str:
