@@ -401,7 +401,7 @@ def calibrate_own(
     return replace(own, line=line)
 
 
-def people_needed(own: OwnCalibration, rate: float, most: int = 2000) -> int | None:
+def people_needed(own: OwnCalibration, rate: float, most: int = 500) -> int | None:
     """People that would have to be enrolled, with two pictures each, to promise a rate.
 
     None if more than `most`. It is assumed that more people would say the same, more surely.
