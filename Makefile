@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14 p
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
 INSTALL := $(BIN)/python tools/install.py --constraint constraints.txt
 
-.PHONY: demo test test-everywhere test-oldest wheel mutants check format bench docs clean
+.PHONY: clients demo test test-everywhere test-oldest wheel mutants check format bench docs clean
 
 demo: $(VENV)/.demo-installed
 	$(BIN)/mien demo --out demo-report
@@ -47,6 +47,9 @@ docs: $(VENV)/.dev-installed
 	$(BIN)/sphinx-build -W --keep-going -n -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
+# The clients of CompreFace that the service is tested with; node's is left out where npm is missing.
+clients: .clients/.installed
+
 clean:
 	rm -rf $(VENV) .venv-everywhere docs/_build demo-report build .mypy_cache .ruff_cache .pytest_cache
 
@@ -72,3 +75,10 @@ $(VENV)/.bench-installed: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing mien and the peers that it is measured against ..."
 	@$(INSTALL) --editable '.[all,bench]'
 	@touch $@ $(VENV)/.demo-installed
+
+.clients/.installed: | $(BIN)/python
+	@echo "Installing the clients of CompreFace ..."
+	@$(BIN)/python -m venv .clients/python
+	@.clients/python/bin/python -m pip install --quiet --disable-pip-version-check 'compreface-sdk==0.6.0' 'urllib3<2'
+	@if command -v npm >/dev/null; then cd .clients && npm install --silent --no-save --no-package-lock @exadel/compreface-js-sdk@1.0.0; fi
+	@touch $@

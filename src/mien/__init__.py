@@ -37,6 +37,7 @@ __all__ = [
     "recognition",
     "reports",
     "save",
+    "service",
     "sparse",
     "subspace",
     "verification",

@@ -8,6 +8,7 @@ verbs run as they are. ``REFUSED`` lists the inputs for which an option has no e
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import sys
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from mien.errors import MienError
 from mien.files import save
 from mien.gallery import Gallery
 from mien.media import write_image
+from mien.service import KeyStore, open_state
 from mien.verification import JointBayesian, Verifier
 
 #: Verb -> arguments that it runs with. {name} are the files of the fixture.
@@ -40,6 +42,10 @@ BASE = {
     "cluster": "{album}",
     "complete": "{picture}",
     "evaluate": "{scores}",
+    "serve": "--gallery {gallery}",
+    "keys create": "read --gallery {new}/g",
+    "keys list": "--gallery {new}/g",
+    "keys revoke": "{key_id} --gallery {new}/g --state {known}",
     "data list": "",
     "data show": "{album}",
     "demo": "",
@@ -73,6 +79,7 @@ OTHER_BASE = {
     "people rename --passphrase": "Ann Anna --gallery {sealed}",
     "people merge --passphrase": "Ann Bob --gallery {sealed}",
     "people delete --passphrase": "Ann --gallery {sealed} --yes",
+    "keys revoke --gallery": "{key_id} --gallery {new}/g",
 }
 #: "verb --option" -> what is appended to the arguments of the verb.
 ENTRIES: dict[str, str] = {
@@ -144,6 +151,31 @@ ENTRIES: dict[str, str] = {
     "evaluate --far": "--far 0.3",
     "evaluate --failures": "--failures",
     "evaluate --json": "--json",
+    "serve --gallery": "--gallery {new}/other",
+    "serve --state": "--state {new}/state",
+    "serve --host": "--host 127.0.0.2",
+    "serve --port": "--port 9000",
+    "serve --workers": "--workers 1",
+    "serve --engine": "--engine dlib",
+    "serve --fpir": "--fpir 0.2",
+    "serve --far": "--far 0.2",
+    "serve --certificate": "--certificate c.pem --private-key k.pem",
+    "serve --private-key": "--private-key k.pem",
+    "serve --trusted-proxy": "--trusted-proxy 127.0.0.9",
+    "serve --passphrase": "--passphrase",
+    "serve --json": "--json",
+    "keys create --gallery": "--gallery {new}/other",
+    "keys create --state": "--state {new}/state",
+    "keys create --name": "--name family --json",
+    "keys create --label": "--label camera --json",
+    "keys create --days": "--days 3 --json",
+    "keys create --json": "--json",
+    "keys list --gallery": "--gallery {new}/other",
+    "keys list --state": "--state {new}/state",
+    "keys list --json": "--json",
+    "keys revoke --gallery": "--gallery {new}/other",
+    "keys revoke --state": "--state {new}/state",
+    "keys revoke --json": "--json",
     "data list --data-home": "--data-home {new}",
     "data list --json": "--json",
     "data show --out": "--out {new}/sheet.png",
@@ -322,7 +354,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     joint = JointBayesian(features="drawn").fit(X[:120], y[:120])
     save(joint, root / "vectors_model")
     verifier = Verifier(joint, sizes=(1,), random_state=0).fit(X[120:], y[120:])
-    for name, key in (("gallery", None), ("sealed", "sesame")):
+    for name, key in (("gallery", None), ("sealed", "open sesame, four words")):
         with Gallery.create(root / name, verifier, key=key) as gallery:
             for k, person in enumerate(("Ann", "Bob")):
                 digest = hashlib.sha256(person.encode()).hexdigest()
@@ -339,6 +371,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "torn" / "Ann").mkdir(parents=True)
     write_image(root / "torn" / "Ann" / "good.png", np.zeros((24, 24), np.uint8))
     (root / "torn" / "Ann" / "torn.png").write_bytes(b"no picture")
+    if importlib.util.find_spec("fastapi") is not None:
+        state = open_state(root / "known")
+        _, record = KeyStore(state).create("read")
+        state.close()
+        (root / "key_id").write_text(record.id)
     return root
 
 
@@ -354,11 +391,12 @@ def _save_completer(path: Path) -> None:
 def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """Run arguments in a new folder; gives everything that can be seen of it."""
     from importlib import resources
-    from shutil import copyfile
+    from shutil import copyfile, copytree
 
     import mien.crops
     import mien.demo
     import mien.recognition
+    import mien.service
 
     recorder = _Recorder()
     failure = SimpleNamespace(path=Path("bad.jpg"), reason="no face", detail="no face")
@@ -390,6 +428,7 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             "complete_files": {"written": [], "pictures": []},
             "count_reasons": {failure.reason: 1},
         },
+        "service": {"serve": None},
         "demo": {"run_demo": SimpleNamespace(report=report, summary=report, skipped=[])},
         "crops": {
             "train_verifier": lambda *a, **k: ("m", {"skipped": [], "pictures": 1, "people": 1,
@@ -440,6 +479,12 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         "face_model": source,
     }  # fmt: skip
 
+    def _copy_keys(place: Path, new: Path) -> tuple[Path, Any]:
+        if (place / "known").exists():
+            copytree(place / "known", new / "known")
+            return new / "known", (place / "key_id").read_text()
+        return new / "known", "none"
+
     def invoke(words: str) -> dict[str, Any]:
         count = len(list(tmp_path.iterdir()))
         new = tmp_path / f"run{count}"
@@ -448,9 +493,10 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             copyfile(place / name, new / name)
             (new / name).chmod(0o600)
             names[name] = new / name
+        names["known"], names["key_id"] = _copy_keys(place, new)
         recorder.calls.clear()
         arguments = words.format(**names, new=new).split()
-        result = CliRunner().invoke(app, arguments, input="sesame\nsesame\n")
+        result = CliRunner().invoke(app, arguments, input="open sesame, four words\n" * 2)
         text = (result.output + "".join(recorder.calls)).replace(str(new), "NEW")
         written = sorted(
             (str(path.relative_to(new)), hashlib.sha256(path.read_bytes()).hexdigest())

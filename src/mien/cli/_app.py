@@ -33,6 +33,11 @@ _PEOPLE = {
     "merge": Verb("mien.cli._people:merge_people", "Merge two people into one."),
     "delete": Verb("mien.cli._people:delete_person", "Delete a person and all their faces."),
 }
+_KEYS = {
+    "create": Verb("mien.cli._keys:create_key", "Make a key for a server and print it."),
+    "list": Verb("mien.cli._keys:list_keys", "List the keys of a server."),
+    "revoke": Verb("mien.cli._keys:revoke_key", "End a key at once."),
+}
 _DATA = {
     "list": Verb("mien.cli._data:list_known", "List the known data sets."),
     "show": Verb("mien.cli._data:show", "Summarise a data set and draw a contact sheet."),
@@ -47,6 +52,8 @@ VERBS = {
     "cluster": Verb("mien.cli._cluster", "Sort photographs or the faces of a video by person."),
     "complete": Verb("mien.cli._complete", "Complete the covered part of faces."),
     "evaluate": Verb("mien.cli._evaluate", "Evaluate the scores of any verification system."),
+    "serve": Verb("mien.cli._serve", "Serve a gallery over HTTP."),
+    "keys": Verb(_KEYS, "Make, list and revoke the keys of a server."),
     "data": Verb(_DATA, "Look at data sets of faces."),
     "demo": Verb("mien.cli._demo", "Run every method once and write a report."),
     "crops": Verb(_CROPS, "The same verbs for cut-out faces and for vectors."),

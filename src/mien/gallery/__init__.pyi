@@ -1,6 +1,7 @@
 from ._face_model import FaceModel
 from ._gallery import Gallery
 from ._records import AuditEntry, EnrolResult, Identification, Person, StoredFace
+from ._remove import remove_gallery
 
 __all__ = [
     "AuditEntry",
@@ -10,4 +11,5 @@ __all__ = [
     "Identification",
     "Person",
     "StoredFace",
+    "remove_gallery",
 ]

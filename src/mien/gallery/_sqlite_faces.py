@@ -70,7 +70,8 @@ def list_faces(
     store: SqliteStore, person: str | None, after: str | None, limit: int | None
 ) -> list[StoredFace]:
     """Faces of everybody or of one person, in the order of their pictures' digests."""
-    conditions, values = [], []
+    conditions: list[str] = []
+    values: list[Any] = []
     if person is not None:
         conditions.append("t.person = ?")
         values.append(store.require_person(person))

@@ -63,8 +63,8 @@ def read_names(
     if root.is_file():
         return _read_table(root)
     wanted = NAME_SOURCES if sources == "auto" else tuple(sources)
-    for one in wanted:
-        check_choice("sources", one, NAME_SOURCES)
+    for source in wanted:
+        check_choice("sources", source, NAME_SOURCES)
     paths = find_pictures(root)
     left_out: list[tuple[Path, str]] = []
     found = {path: PictureNames(path) for path in paths}

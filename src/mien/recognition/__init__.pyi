@@ -17,10 +17,10 @@ from ._identify import (
     identify_result,
     iter_identified,
 )
-from ._models import FaceModel, load_model, load_source
+from ._models import FaceModel, engine_of, load_model, load_source
 from ._people import Failure, choose_face, count_reasons, list_people
 from ._source import fit_source
-from ._verify import Verification, verify
+from ._verify import Verification, compare_faces, verify
 
 __all__ = [
     "Adaptation",
@@ -40,9 +40,11 @@ __all__ = [
     "choose_face",
     "cluster",
     "cluster_files",
+    "compare_faces",
     "complete",
     "complete_files",
     "count_reasons",
+    "engine_of",
     "enrol",
     "fit_source",
     "frame_face",

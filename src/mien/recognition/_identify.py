@@ -24,7 +24,7 @@ from mien.recognition._galleries import open_gallery
 from mien.recognition._models import engine_of
 from mien.recognition._people import check_rate
 
-__all__ = ["IdentifiedFace", "IdentifiedPicture", "identify", "iter_identified"]
+__all__ = ["IdentifiedFace", "IdentifiedPicture", "identify", "identify_result", "iter_identified"]
 
 PathLike = str | os.PathLike[str]
 KNOWN, UNKNOWN = "#009e73", "#b0b0b0"

@@ -17,7 +17,7 @@ from mien.media import caption_pictures, read_image
 from mien.recognition._models import engine_of, load_model
 from mien.recognition._people import check_rate
 
-__all__ = ["Verification", "verify"]
+__all__ = ["Verification", "compare_faces", "verify"]
 
 PathLike = str | os.PathLike[str]
 
@@ -149,11 +149,33 @@ def verify(
     >>> answer.log_ratio, bool(answer)                                      # doctest: +SKIP
     (11.3, True)
     """
+    model = load_model(model, engine)
+    first, second = analyse_pictures([a, b], engine_of(model), n_jobs=1)
+    return compare_faces(first, second, model, far=far, prior=prior)
+
+
+def compare_faces(
+    first: PictureResult,
+    second: PictureResult,
+    model: FaceModel,
+    *,
+    far: float = 0.001,
+    prior: float = 0.5,
+) -> Verification:
+    """As :func:`verify`, of pictures that were analysed already; the largest face is taken.
+
+    Parameters
+    ----------
+    first, second : PictureResult
+        From :func:`mien.faces.analyse_pictures`, with the engine of the model.
+    model : FaceModel
+        Compares them.
+    far, prior
+        As in :func:`verify`.
+    """
     check_rate("prior", prior)
     check_rate("far", far)
-    model = load_model(model, engine)
-    results = list(analyse_pictures([a, b], engine_of(model), n_jobs=1))
-    faces = [_largest(result) for result in results]
+    faces = [_largest(result) for result in (first, second)]
     vectors = [face.vector[None].astype(np.float64) for face in faces]
     ratio = float(model.verifier.score_pairs(*vectors)[0])
     threshold, reason = None, ""
@@ -169,8 +191,8 @@ def verify(
         far=far,
         threshold=threshold,
         reason=reason,
-        paths=(results[0].path, results[1].path),
-        n_faces=(len(results[0].faces), len(results[1].faces)),
+        paths=(first.path, second.path),
+        n_faces=(len(first.faces), len(second.faces)),
         model=model.features,
         faces=(faces[0], faces[1]),
     )

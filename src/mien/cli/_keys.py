@@ -1,0 +1,85 @@
+"""``mien keys``: who may use a server, and for what."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mien.cli._display import console, print_json, say
+from mien.cli._options import AsJson
+from mien.cli._serve import ServedGallery, State, find_state
+
+if TYPE_CHECKING:
+    from mien.service import KeyStore
+
+__all__ = ["create_key", "list_keys", "revoke_key"]
+
+
+@contextmanager
+def _open(gallery: Path, state: Path | None) -> Iterator[KeyStore]:
+    from mien.service import KeyStore, open_state
+
+    connection = open_state(find_state(gallery, state))
+    try:
+        yield KeyStore(connection)
+    finally:
+        connection.close()
+
+
+def create_key(
+    role: Annotated[str, typer.Argument(help="read, write or admin.")],
+    gallery: ServedGallery,
+    state: State = None,
+    name: Annotated[
+        str, typer.Option(metavar="NAME", help="Gallery that the key is for; * is all of them.")
+    ] = "*",
+    label: Annotated[str, typer.Option(help="A note to tell keys apart.")] = "",
+    days: Annotated[
+        float | None, typer.Option(help="Days until the key expires.", show_default="never")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Make a key for a server and print it. It is shown this once; only its digest is kept."""
+    with _open(gallery, state) as keys:
+        key, record = keys.create(role, gallery=name, label=label, days=days)
+    if as_json:
+        print_json({"key": key, **asdict(record)})
+    else:
+        console.print(key, highlight=False, soft_wrap=True)
+        say(f"Keep it: it is not shown again. Its id is {record.id}")
+
+
+def list_keys(gallery: ServedGallery, state: State = None, as_json: AsJson = False) -> None:
+    """List the keys of a server, without the keys themselves."""
+    with _open(gallery, state) as keys:
+        records = keys.list()
+    if as_json:
+        print_json({"keys": [asdict(record) for record in records]})
+        return
+    for one in records:
+        ended = "revoked" if one.revoked else ""
+        console.print(
+            f"{one.id}  {one.role:5}  {one.gallery}  {one.label}  {ended}".rstrip(),
+            highlight=False, markup=False, soft_wrap=True,
+        )  # fmt: skip
+    say(f"{len(records)} keys")
+
+
+def revoke_key(
+    identifier: Annotated[str, typer.Argument(metavar="ID", help="Id of the key.")],
+    gallery: ServedGallery,
+    state: State = None,
+    as_json: AsJson = False,
+) -> None:
+    """End a key at once."""
+    with _open(gallery, state) as keys:
+        keys.revoke(identifier)
+    if as_json:
+        print_json({"revoked": identifier})
+    else:
+        say(f"{identifier} opens nothing from now on")

@@ -1,0 +1,102 @@
+"""``mien serve``: a gallery behind HTTP."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mien.cli._display import print_json, say
+from mien.cli._options import AsJson, Passphrase, ask_key
+
+__all__ = ["ServedGallery", "State", "find_state", "run"]
+
+ServedGallery = Annotated[
+    Path,
+    typer.Option(
+        "--gallery", "-g", metavar="PATH", show_default=False,
+        help="Gallery file, made if it does not exist, or a folder of galleries.",
+    ),
+]  # fmt: skip
+State = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER", help="Folder for keys and jobs.", show_default="beside the gallery"
+    ),
+]
+
+
+def find_state(gallery: Path, state: Path | None) -> Path:
+    """Where the server of a gallery keeps its keys and jobs."""
+    if state is not None:
+        return state
+    return (
+        gallery / ".service" if gallery.is_dir() else gallery.with_name(f"{gallery.name}-service")
+    )
+
+
+def run(
+    gallery: ServedGallery,
+    state: State = None,
+    host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8080,
+    workers: Annotated[
+        int, typer.Option(min=1, help="Number of processes that analyse pictures.")
+    ] = 2,
+    engine: Annotated[
+        str, typer.Option(help="Face engine of new galleries: sface or dlib.")
+    ] = "sface",
+    fpir: Annotated[
+        float,
+        typer.Option(
+            min=1e-9,
+            max=0.5,
+            help="Maximum share of unknown faces that may wrongly get a name (FPIR).",
+        ),
+    ] = 0.01,
+    far: Annotated[
+        float, typer.Option(min=1e-9, max=0.5, help="False accept rate of comparing two pictures.")
+    ] = 0.001,
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="TLS certificate (PEM).")
+    ] = None,
+    private_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Private key of the certificate (PEM).")
+    ] = None,
+    trusted_proxy: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ADDRESS", help="Proxy whose X-Forwarded-For is believed; repeat."),
+    ] = None,
+    passphrase: Passphrase = False,
+    as_json: AsJson = False,
+) -> None:
+    """Serve a gallery over HTTP, with CompreFace's and DeepStack's routes beside our own.
+
+    mien serve --gallery people.gallery
+
+    Without a key the server listens on this machine only: `mien keys create` makes one.
+    """  # fmt: skip
+    from mien.service import Settings, serve
+
+    settings = Settings(
+        galleries=gallery,
+        state=find_state(gallery, state),
+        host=host,
+        port=port,
+        workers=workers,
+        engine=engine,
+        fpir=fpir,
+        far=far,
+        secret_key=ask_key(passphrase),
+        certificate=certificate,
+        private_key=private_key,
+        trusted_proxies=tuple(trusted_proxy or ()),
+    )
+    scheme = "https" if certificate else "http"
+    url = f"{scheme}://{host}:{port}"
+    if as_json:
+        print_json({"url": url, "gallery": str(gallery), "state": str(settings.state)})
+    else:
+        say(f"Serving {gallery} at {url} (its routes: {url}/openapi.json); Ctrl-C ends it")
+    serve(settings)

@@ -1,0 +1,5 @@
+"""mien over HTTP: our own routes, and those of CompreFace and DeepStack."""
+
+import lazy_loader as _lazy
+
+__getattr__, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)

@@ -1,0 +1,83 @@
+"""Who may do what: keys, roles, and what a browser on the same machine must not do unasked."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+from fastapi import Request
+
+from mien.service._backend import Backend
+from mien.service._keys import EVERY_GALLERY, Grant
+from mien.service._problems import Problem
+from mien.service._settings import is_loopback
+
+__all__ = ["backend_of", "client_address", "find_grant", "find_key", "require"]
+
+
+def backend_of(request: Request) -> Backend:
+    """What the server holds."""
+    backend: Backend = request.app.state.backend
+    return backend
+
+
+def find_key(request: Request) -> str | None:
+    """The key of a request: a bearer token, or ``x-api-key``."""
+    kind, _, token = request.headers.get("authorization", "").partition(" ")
+    if kind.lower() == "bearer" and token.strip():
+        return token.strip()
+    return request.headers.get("x-api-key")
+
+
+def client_address(request: Request) -> str:
+    """The address of a client, as a trusted proxy gives it."""
+    address = request.client.host if request.client else "unknown"
+    backend = backend_of(request)
+    if address in backend.settings.trusted_proxies:
+        forwarded = request.headers.get("x-forwarded-for", "").rsplit(",", 1)[-1].strip()
+        return forwarded or address
+    return address
+
+
+def find_grant(request: Request, key: str | None = None) -> Grant | None:
+    """What a request may do, or None where its key is not valid.
+
+    A server on loopback for which no key was made is open to this machine; a page of another
+    origin in a browser of this machine is not this machine.
+    """
+    backend = backend_of(request)
+    key = find_key(request) if key is None else key
+    if key is not None and (grant := backend.keys.check(key)) is not None:
+        return grant
+    if is_loopback(backend.settings.host) and not backend.keys.any_valid():
+        origin = request.headers.get("origin")
+        own = origin is None or is_loopback(urlsplit(origin).netloc)
+        if own and is_loopback(request.headers.get("host", "")):
+            return Grant("local", EVERY_GALLERY, "admin")
+    return None
+
+
+def require(request: Request, role: str, gallery: str | None = None) -> Grant:
+    """The grant of a request, if it is enough; otherwise a problem.
+
+    A gallery that a key is not for looks as if it were not there.
+    """
+    grant = find_grant(request)
+    backend = backend_of(request)
+    client = client_address(request) if grant is None or grant.owner == "local" else grant.owner
+    wait = backend.rate.take(client)
+    if wait > 0:
+        raise Problem(
+            429, "too-many-requests", "Too many requests; slow down.",
+            headers={"Retry-After": str(int(wait) + 1)},
+        )  # fmt: skip
+    if grant is None:
+        raise Problem(
+            401, "no-key",
+            "Give a valid key as 'Authorization: Bearer KEY' or 'x-api-key: KEY'.",
+            headers={"WWW-Authenticate": "Bearer"},
+        )  # fmt: skip
+    if gallery is not None and grant.gallery not in (EVERY_GALLERY, gallery):
+        raise Problem(404, "no-gallery", f"There is no gallery {gallery!r}.")
+    if not grant.allows(gallery, role):
+        raise Problem(403, "role-too-low", f"This needs a key with the role {role!r}.")
+    return grant

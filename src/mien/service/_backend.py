@@ -1,0 +1,215 @@
+"""What the routes call: galleries by name, warm workers, and the functions of recognition."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from mien.errors import GalleryError, MienError
+from mien.faces import Face, FaceQuality, FoundFace, PictureResult
+from mien.gallery import Gallery, remove_gallery
+from mien.recognition import engine_of, load_model
+from mien.service._jobs import JobStore
+from mien.service._keys import KeyStore, open_state
+from mien.service._middleware import Metrics, RateLimit
+from mien.service._pictures import Upload
+from mien.service._problems import Problem
+from mien.service._settings import Settings
+from mien.service._workers import WorkerPool
+
+__all__ = ["Backend", "Tenant", "find_id"]
+
+T = TypeVar("T")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_SUFFIX = ".gallery"
+
+
+class Tenant:
+    """One gallery and the one thread that works on it."""
+
+    def __init__(self, name: str, path: Path, gallery: Gallery) -> None:
+        self.name = name
+        self.path = path
+        self.gallery = gallery
+        self.engine = engine_of(gallery.model)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"gallery-{name}")
+
+    async def run(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
+        """Call a function in the gallery's thread; a vanished client does not stop it half-way."""
+        loop = asyncio.get_running_loop()
+        call = loop.run_in_executor(self._thread, lambda: function(*arguments, **named))
+        return await asyncio.shield(call)
+
+    def close(self) -> None:
+        """Finish what was accepted, then let the file go."""
+        self._thread.shutdown(wait=True)
+        self.gallery.close()
+
+
+def find_id(gallery: Gallery, digest: str) -> str:
+    """Id of the face of a picture that was enrolled a moment ago."""
+    stored = gallery.find_face(digest)
+    if stored is None:
+        raise Problem(409, "face-gone", "The face was deleted while it was enrolled.")
+    return stored.id
+
+
+class Backend:
+    """Everything that a server holds while it runs."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.metrics = Metrics()
+        self.rate = RateLimit(settings.limits.requests_per_minute)
+        self.pool = WorkerPool(settings.workers, settings.engine, settings.limits)
+        self._state = open_state(settings.state)
+        self.keys = KeyStore(self._state)
+        self.jobs = JobStore(self._state, settings.state / "jobs")
+        self._tenants: dict[str, Tenant] = {}
+        self._lock = threading.Lock()
+
+    async def start(self) -> None:
+        """Start the workers and open the gallery that was named."""
+        await self.pool.start()
+        if not self._is_folder:
+            self.tenant(self.names()[0])
+
+    async def close(self) -> None:
+        """Finish accepted writes, then end."""
+        await self.pool.close()
+        with self._lock:
+            tenants, self._tenants = list(self._tenants.values()), {}
+        for tenant in tenants:
+            await asyncio.to_thread(tenant.close)
+        self._state.close()
+
+    # Galleries.
+
+    @property
+    def _is_folder(self) -> bool:
+        return self.settings.galleries.is_dir()
+
+    def names(self) -> list[str]:
+        """Names of all galleries."""
+        place = self.settings.galleries
+        if not self._is_folder:
+            return [place.name.removesuffix(_SUFFIX)]
+        return sorted(path.name.removesuffix(_SUFFIX) for path in place.glob(f"*{_SUFFIX}"))
+
+    def _path(self, name: str) -> Path:
+        if not _NAME.fullmatch(name):
+            raise Problem(
+                422, "invalid-name",
+                "A gallery's name has letters, digits, '.', '_' and '-', at most 64 of them.",
+            )  # fmt: skip
+        place = self.settings.galleries
+        if self._is_folder:
+            return place / f"{name}{_SUFFIX}"
+        if name != self.names()[0]:
+            raise Problem(404, "no-gallery", f"There is no gallery {name!r}.")
+        return place
+
+    def tenant(self, name: str) -> Tenant:
+        """The open gallery of this name."""
+        path = self._path(name)
+        with self._lock:
+            if name not in self._tenants:
+                if not path.exists():
+                    raise Problem(404, "no-gallery", f"There is no gallery {name!r}.")
+                gallery = self._open(path)
+                self._tenants[name] = Tenant(name, path, gallery)
+            return self._tenants[name]
+
+    def _open(self, path: Path) -> Gallery:
+        key = self.settings.secret_key
+        try:
+            return Gallery.open(path, key=key)
+        except GalleryError:
+            if key is None:
+                raise
+            return Gallery.open(path)
+
+    def create(self, name: str, engine: str | None) -> Tenant:
+        """Make a gallery in the folder of galleries."""
+        if not self._is_folder:
+            raise Problem(
+                409,
+                "one-gallery",
+                "This server serves one gallery; start it with a folder to make more.",
+            )
+        path = self._path(name)
+        with self._lock:
+            if name in self._tenants or path.exists():
+                raise Problem(409, "gallery-exists", f"There is a gallery {name!r} already.")
+            model = load_model(None, engine or self.settings.engine)
+            gallery = Gallery.create(path, model, key=self.settings.secret_key)
+            self._tenants[name] = Tenant(name, path, gallery)
+            return self._tenants[name]
+
+    def delete(self, name: str) -> None:
+        """Delete a gallery with everybody in it; its bytes are overwritten first."""
+        if not self._is_folder:
+            raise Problem(409, "one-gallery", "The only gallery of a server cannot be deleted.")
+        path = self._path(name)
+        tenant = self.tenant(name)
+        with self._lock:
+            self._tenants.pop(name, None)
+        sealed = tenant.gallery.sealed
+        tenant.close()
+        remove_gallery(path, key=self.settings.secret_key if sealed else None)
+
+    # Pictures.
+
+    async def analyse(
+        self, picture: Upload, engine: str, *, max_faces: int | None = None
+    ) -> PictureResult:
+        """Faces of one picture, found by a worker."""
+        self.metrics.waiting.set(self.pool.waiting)
+        limits = self.settings.limits
+        header = {
+            "name": picture.name,
+            "engine": engine,
+            "max_faces": min(max_faces or limits.faces, limits.faces),
+        }
+        answer = await self.pool.ask(header, picture.content)
+        self.metrics.workers_ended.set(self.pool.ended)
+        said = answer.header
+        faces = said["faces"]
+        self.metrics.faces.inc(len(faces))
+        vectors = np.frombuffer(answer.payload[: said["vector_bytes"]], "<f4")
+        vectors = vectors.reshape(len(faces), len(vectors) // max(len(faces), 1))
+        found = [
+            FoundFace(
+                Face(one["box"], one["landmarks"], one["confidence"]),
+                vector,
+                None if one["quality"] is None else FaceQuality(**one["quality"]),
+            )
+            for one, vector in zip(faces, vectors, strict=True)
+        ]
+        return PictureResult(
+            Path(picture.name), said["digest"], (said["height"], said["width"]), found
+        )
+
+    async def analyse_all(
+        self, pictures: list[Upload], engine: str, *, max_faces: int | None = None
+    ) -> list[PictureResult]:
+        """Faces of several pictures; one that cannot be used is a result with its reason."""
+
+        async def one(picture: Upload) -> PictureResult:
+            try:
+                return await self.analyse(picture, engine, max_faces=max_faces)
+            except Problem as problem:
+                if problem.status >= 500 or len(pictures) == 1:
+                    raise
+                return PictureResult(Path(picture.name), "", (0, 0), [], problem.detail)
+            except MienError as error:
+                return PictureResult(Path(picture.name), "", (0, 0), [], str(error))
+
+        return list(await asyncio.gather(*(one(picture) for picture in pictures)))

@@ -1,0 +1,307 @@
+"""Long work: kept in the server's state, done in a process of its own, resumed after a restart."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import secrets
+import shutil
+import sqlite3
+import sys
+import threading
+import time
+from collections.abc import AsyncIterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from mien.service._problems import Problem
+
+__all__ = ["ENDED", "Job", "JobRunner", "JobStore"]
+
+ENDED = ("done", "failed", "cancelled")
+_MAX_ATTEMPTS = 3
+_COLUMNS = "id, gallery, kind, state, stage, done, total, detail, attempts, created, changed"
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job as a client sees it.
+
+    Attributes
+    ----------
+    id, gallery, kind : str
+        Which job, of which gallery, and what it does.
+    state : {"queued", "running", "done", "failed", "cancelled"}
+        How far it is.
+    stage, done, total
+        What it does at present, and how far that is; ``total`` is None where nobody knows.
+    detail : str
+        Why it failed.
+    attempts : int
+        How often it was started; a server that ends in the middle starts it again.
+    created, changed : float
+        Seconds since 1970.
+    """
+
+    id: str
+    gallery: str
+    kind: str
+    state: str
+    stage: str
+    done: int
+    total: int | None
+    detail: str
+    attempts: int
+    created: float
+    changed: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        return asdict(self)
+
+
+class JobStore:
+    """Jobs in the state of a server, each with a folder for what it reads and writes."""
+
+    def __init__(self, connection: sqlite3.Connection, folder: Path) -> None:
+        self._connection = connection
+        self._folder = folder
+        self._lock = threading.Lock()
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def folder(self, identifier: str) -> Path:
+        """Where a job has its files."""
+        return self._folder / identifier
+
+    def add(self, gallery: str, kind: str, options: dict[str, Any], archive: bytes | None) -> Job:
+        """A new job, which is kept before this returns."""
+        identifier = secrets.token_hex(12)
+        folder = self.folder(identifier)
+        folder.mkdir(mode=0o700)
+        if archive is not None:
+            with open(folder / "input", "xb") as file:
+                file.write(archive)
+                file.flush()
+                os.fsync(file.fileno())
+        now = time.time()
+        with self._lock:
+            self._connection.execute(
+                "INSERT INTO job VALUES (?, ?, ?, ?, 'queued', '', 0, NULL, '', 0, ?, ?)",
+                (identifier, gallery, kind, json.dumps(options), now, now),
+            )
+        return self.get(identifier)
+
+    def get(self, identifier: str) -> Job:
+        """A job, or a problem."""
+        with self._lock:
+            row = self._connection.execute(
+                f"SELECT {_COLUMNS} FROM job WHERE id = ?", (identifier,)
+            ).fetchone()
+        if row is None:
+            raise Problem(404, "no-job", "There is no such job.")
+        return Job(*row)
+
+    def options(self, identifier: str) -> dict[str, Any]:
+        """What a job was asked to do."""
+        with self._lock:
+            (text,) = self._connection.execute(
+                "SELECT options FROM job WHERE id = ?", (identifier,)
+            ).fetchone()
+        options: dict[str, Any] = json.loads(text)
+        return options
+
+    def list(self, gallery: str | None = None) -> list[Job]:
+        """Jobs, the newest first."""
+        with self._lock:
+            rows = self._connection.execute(
+                f"SELECT {_COLUMNS} FROM job WHERE ?1 IS NULL OR gallery = ?1 "
+                "ORDER BY created DESC",
+                (gallery,),
+            ).fetchall()
+        return [Job(*row) for row in rows]
+
+    def change(self, identifier: str, **values: Any) -> None:
+        """Set columns of a job."""
+        names = ", ".join(f"{name} = ?" for name in values)
+        with self._lock:
+            self._connection.execute(
+                f"UPDATE job SET {names}, changed = ? WHERE id = ?",
+                (*values.values(), time.time(), identifier),
+            )
+
+    def result(self, identifier: str) -> dict[str, Any]:
+        """What a job found."""
+        try:
+            with open(self.folder(identifier) / "result.json", encoding="utf-8") as file:
+                found: dict[str, Any] = json.load(file)
+        except (OSError, ValueError) as error:
+            raise Problem(404, "no-result", "The job has no result (any more).") from error
+        return found
+
+    def forget(self, identifier: str) -> None:
+        """Delete a job with its files."""
+        shutil.rmtree(self.folder(identifier), ignore_errors=True)
+        with self._lock:
+            self._connection.execute("DELETE FROM job WHERE id = ?", (identifier,))
+
+    def forget_old(self, seconds: float) -> None:
+        """Delete jobs that ended longer ago than this."""
+        for job in self.list():
+            if job.state in ENDED and job.changed < time.time() - seconds:
+                self.forget(job.id)
+
+
+class JobRunner:
+    """Does the jobs one after the other, each in a process of its own.
+
+    Parameters
+    ----------
+    jobs : JobStore
+        Where they are kept.
+    paths : callable
+        Gallery name -> path of its file.
+    secret_key : bytes, str or None
+        Of sealed galleries; handed to the process through its pipe, never on its command line.
+    keep_seconds : float
+        How long results are kept.
+    """
+
+    def __init__(self, jobs: JobStore, paths: Any, secret_key: Any, keep_seconds: float) -> None:
+        self._jobs = jobs
+        self._paths = paths
+        self._secret_key = secret_key
+        self._keep_seconds = keep_seconds
+        self._news = asyncio.Condition()
+        self._process: asyncio.subprocess.Process | None = None
+        self._current: str | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def start(self) -> None:
+        """Begin, with what an earlier server left unfinished."""
+        for job in self._jobs.list():
+            if job.state == "running":
+                self._jobs.change(job.id, state="queued", stage="waiting to go on")
+        self._task = asyncio.create_task(self._work())
+
+    async def close(self) -> None:
+        """Stop; the job at hand goes on when a server starts again."""
+        if self._task is not None:
+            self._task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._task
+        await self._kill()
+
+    async def announce(self) -> None:
+        """Wake whoever waits for news."""
+        async with self._news:
+            self._news.notify_all()
+
+    async def cancel(self, identifier: str) -> Job:
+        """End a job; what it wrote to the gallery before stays."""
+        job = self._jobs.get(identifier)
+        if job.state not in ENDED:
+            self._jobs.change(identifier, state="cancelled", stage="")
+            if self._current == identifier:
+                await self._kill()
+        await self.announce()
+        return self._jobs.get(identifier)
+
+    async def follow(self, identifier: str) -> AsyncIterator[Job]:
+        """A job each time that something changed, until it has ended."""
+        before: Job | None = None
+        while True:
+            job = self._jobs.get(identifier)
+            if job != before:
+                yield job
+                before = job
+            if job.state in ENDED:
+                return
+            async with self._news:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._news.wait(), 1.0)
+
+    async def _kill(self) -> None:
+        process = self._process
+        if process is not None and process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+    async def _work(self) -> None:
+        while True:
+            self._jobs.forget_old(self._keep_seconds)
+            queued = [job for job in reversed(self._jobs.list()) if job.state == "queued"]
+            if not queued:
+                async with self._news:
+                    with contextlib.suppress(TimeoutError):
+                        await asyncio.wait_for(self._news.wait(), 2.0)
+                continue
+            await self._do(queued[0])
+            await self.announce()
+
+    async def _do(self, job: Job) -> None:
+        if job.attempts >= _MAX_ATTEMPTS:
+            self._jobs.change(
+                job.id,
+                state="failed",
+                detail=f"it was started {job.attempts} times and never ended",
+            )
+            return
+        self._jobs.change(job.id, state="running", attempts=job.attempts + 1, stage="starting")
+        self._current = job.id
+        key = self._secret_key
+        order = {
+            "kind": job.kind,
+            "gallery": str(self._paths(job.gallery)),
+            "folder": str(self._jobs.folder(job.id)),
+            "options": self._jobs.options(job.id),
+            "key": key.hex() if isinstance(key, bytes) else key,
+            "key_is_bytes": isinstance(key, bytes),
+        }
+        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", "from mien.service._job_process import main; main()",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=environment,
+            start_new_session=True,
+        )  # fmt: skip
+        try:
+            await self._listen(self._process, order, job.id)
+        finally:
+            self._current = None
+            await self._kill()
+
+    async def _listen(
+        self, process: asyncio.subprocess.Process, order: dict[str, Any], identifier: str
+    ) -> None:
+        if process.stdin is None or process.stdout is None:
+            return
+        said: dict[str, Any] = {}
+        with contextlib.suppress(OSError):
+            process.stdin.write(json.dumps(order).encode("ascii") + b"\n")
+            await process.stdin.drain()
+            process.stdin.close()
+        async for line in process.stdout:
+            with contextlib.suppress(ValueError):
+                said = json.loads(line)
+            if "stage" in said:
+                self._jobs.change(
+                    identifier, stage=said["stage"], done=said["done"], total=said["total"]
+                )
+                await self.announce()
+        await process.wait()
+        if self._jobs.get(identifier).state == "cancelled":
+            return
+        if said.get("end") == "done":
+            self._jobs.change(identifier, state="done", stage="")
+        else:
+            reason = said.get("detail") if said.get("end") == "failed" else None
+            self._jobs.change(
+                identifier, state="failed", stage="",
+                detail=str(reason or "the process of the job ended before the job did"),
+            )  # fmt: skip

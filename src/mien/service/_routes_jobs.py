@@ -1,0 +1,137 @@
+"""Long work as jobs: an archive to enrol, name or group, an adaptation."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+from sse_starlette import EventSourceResponse
+
+from mien.service._access import backend_of, require
+from mien.service._idempotency import once
+from mien.service._jobs import ENDED, Job
+from mien.service._pictures import Upload, read_form
+from mien.service._problems import Problem
+from mien.service._schemas import JobModel
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1", tags=["jobs"])
+_KINDS = {"adapt": "write", "cluster": "read", "enrol": "write", "identify": "read"}
+
+
+def _get(request: Request, identifier: str, role: str) -> Job:
+    """A job of a gallery that the key is for; any other looks as if it were not there."""
+    job = backend_of(request).jobs.get(identifier)
+    try:
+        require(request, role, job.gallery)
+    except Problem as problem:
+        if problem.status == 404:
+            raise Problem(404, "no-job", "There is no such job.") from None
+        raise
+    return job
+
+
+@router.post(
+    "/galleries/{gallery}/jobs",
+    status_code=202,
+    summary="Start long work",
+    response_model=JobModel,
+)
+async def create_job(
+    request: Request,
+    gallery: str,
+    kind: Annotated[str, Query(examples=["enrol"])],
+    fpir: Annotated[float | None, Query(gt=0, lt=1)] = None,
+) -> Response:
+    """Send a ZIP archive: a folder per person to enrol or adapt, otherwise any pictures."""
+    if kind not in _KINDS:
+        require(request, "read", gallery)
+        raise Problem(422, "invalid-kind", f"kind must be one of {', '.join(_KINDS)}.")
+    grant = require(request, _KINDS[kind], gallery)
+    backend = backend_of(request)
+    backend.tenant(gallery)
+    if (
+        sum(job.state not in ENDED for job in backend.jobs.list())
+        >= backend.settings.limits.waiting
+    ):
+        raise Problem(503, "busy", "Too many jobs wait; try again.", headers={"Retry-After": "30"})
+
+    async def work() -> dict[str, Any]:
+        options: dict[str, Any] = {}
+        if kind == "identify":
+            options["fpir"] = fpir or backend.settings.fpir
+        job = backend.jobs.add(gallery, kind, options, await _read_archive(request))
+        await request.app.state.runner.announce()
+        return job.to_dict()
+
+    response = await once(request, grant, 202, work)
+    response.headers["Location"] = f"/v1/jobs/{json.loads(bytes(response.body))['id']}"
+    return response
+
+
+async def _read_archive(request: Request) -> bytes:
+    limits = backend_of(request).settings.limits
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind == "multipart/form-data":
+        parts = await read_form(request, limits)
+        files = [one for values in parts.values() for one in values if isinstance(one, Upload)]
+        content = files[0].content if files else b""
+    else:
+        content = await request.body()
+    if not content.startswith(b"PK"):
+        raise Problem(422, "no-archive", "Send a ZIP archive as the body or as a file part.")
+    return content
+
+
+@router.get("/galleries/{gallery}/jobs", summary="List jobs", response_model=list[JobModel])
+async def list_jobs(request: Request, gallery: str) -> list[dict[str, Any]]:
+    """The newest first."""
+    require(request, "read", gallery)
+    return [job.to_dict() for job in backend_of(request).jobs.list(gallery)]
+
+
+@router.get("/jobs/{identifier}", summary="How far a job is", response_model=JobModel)
+async def get_job(request: Request, identifier: str) -> dict[str, Any]:
+    """State, stage and counts."""
+    return _get(request, identifier, "read").to_dict()
+
+
+@router.get("/jobs/{identifier}/result", summary="What a job found")
+async def get_result(request: Request, identifier: str) -> dict[str, Any]:
+    """Kept for the time that the server was told, and then deleted."""
+    job = _get(request, identifier, "read")
+    if job.state not in ENDED:
+        raise Problem(409, "job-not-done", "The job has not ended yet.")
+    return backend_of(request).jobs.result(identifier)
+
+
+@router.get("/jobs/{identifier}/events", summary="Follow a job (server-sent events)")
+async def follow_job(request: Request, identifier: str) -> EventSourceResponse:
+    """An event each time that something changes, until the job has ended."""
+    _get(request, identifier, "read")
+
+    async def events() -> AsyncIterator[dict[str, str]]:
+        async for job in request.app.state.runner.follow(identifier):
+            yield {"event": "job", "data": json.dumps(job.to_dict())}
+
+    return EventSourceResponse(events())
+
+
+@router.post("/jobs/{identifier}/cancel", summary="End a job", response_model=JobModel)
+async def cancel_job(request: Request, identifier: str) -> dict[str, Any]:
+    """What it wrote to the gallery before stays."""
+    _get(request, identifier, "write")
+    job: Job = await request.app.state.runner.cancel(identifier)
+    return job.to_dict()
+
+
+@router.delete("/jobs/{identifier}", status_code=204, summary="Delete a job and its files")
+async def delete_job(request: Request, identifier: str) -> None:
+    """Only a job that has ended."""
+    job = _get(request, identifier, "write")
+    if job.state not in ENDED:
+        raise Problem(409, "job-not-done", "Cancel the job first.")
+    backend_of(request).jobs.forget(identifier)

@@ -1,0 +1,265 @@
+"""People and their faces in a gallery."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from mien.gallery import Gallery, Person, StoredFace
+from mien.recognition import Failure, choose_face
+from mien.service._access import backend_of, require
+from mien.service._backend import Tenant, find_id
+from mien.service._idempotency import once
+from mien.service._pictures import read_pictures
+from mien.service._problems import Problem
+from mien.service._schemas import (
+    EnrolledFace,
+    EnrolledPicture,
+    FaceList,
+    MergeInto,
+    MoveTo,
+    PersonInfo,
+    PersonList,
+    PersonName,
+)
+
+__all__ = ["enrol_pictures", "router", "show_face"]
+
+router = APIRouter(prefix="/v1/galleries/{gallery}", tags=["people"])
+Limit = Annotated[int, Query(ge=1, le=1000, description="Entries per page.")]
+Cursor = Annotated[str | None, Query(description="From the page before.", max_length=500)]
+
+
+def _encode_cursor(place: list[Any]) -> str:
+    return base64.urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
+
+
+def _decode_cursor(cursor: str, kinds: tuple[type, ...]) -> list[Any]:
+    try:
+        place = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        fits = isinstance(place, list) and len(place) == len(kinds)
+        if fits and all(isinstance(a, kind) for a, kind in zip(place, kinds, strict=True)):
+            return list(place)
+    except (ValueError, binascii.Error):
+        pass
+    raise Problem(422, "invalid-cursor", "The cursor is not one that this server gave.")
+
+
+def _show(person: Person) -> PersonInfo:
+    return PersonInfo(
+        id=person.number, name=person.name, faces=person.templates, added=person.added
+    )
+
+
+def show_face(face: StoredFace) -> EnrolledFace:
+    """A face as it is answered; without its template."""
+    return EnrolledFace(
+        id=face.id, person=face.person, picture=face.source, quality=face.quality, added=face.added
+    )
+
+
+def _find(gallery: Gallery, number: int) -> Person:
+    for person in gallery.people():
+        if person.number == number:
+            return person
+    raise Problem(404, "no-person", "There is no such person.")
+
+
+def _tenant(request: Request, gallery: str) -> Tenant:
+    return backend_of(request).tenant(gallery)
+
+
+@router.get("/people", summary="List people", response_model=PersonList)
+async def list_people(
+    request: Request, gallery: str, q: str = "", limit: Limit = 100, cursor: Cursor = None
+) -> PersonList:
+    """By name, in pages; ``q`` keeps names that contain it, whatever the case."""
+    require(request, "read", gallery)
+    tenant = _tenant(request, gallery)
+    people = await tenant.run(tenant.gallery.people)
+    wanted = [person for person in people if q.casefold() in person.name.casefold()]
+    if cursor is not None:
+        after = tuple(_decode_cursor(cursor, (str, int)))
+        wanted = [p for p in wanted if (p.name.casefold(), p.number) > after]
+    page = wanted[:limit]
+    more = len(wanted) > limit
+    following = _encode_cursor([page[-1].name.casefold(), page[-1].number]) if more else None
+    return PersonList(people=[_show(person) for person in page], cursor=following)
+
+
+@router.post("/people", status_code=201, summary="Make a person", response_model=PersonInfo)
+async def create_person(request: Request, gallery: str, wanted: PersonName) -> Response:
+    """Somebody without faces yet."""
+    grant = require(request, "write", gallery)
+    tenant = _tenant(request, gallery)
+
+    async def work() -> PersonInfo:
+        if not await tenant.run(tenant.gallery.add_person, wanted.name):
+            raise Problem(409, "person-exists", f"{wanted.name!r} is in the gallery already.")
+        people = await tenant.run(tenant.gallery.people)
+        return next(_show(person) for person in people if person.name == wanted.name.strip())
+
+    return await once(request, grant, 201, work)
+
+
+@router.get("/people/{person}", summary="Describe a person", response_model=PersonInfo)
+async def get_person(request: Request, gallery: str, person: int) -> PersonInfo:
+    """Name and number of faces."""
+    require(request, "read", gallery)
+    tenant = _tenant(request, gallery)
+    return _show(await tenant.run(_find, tenant.gallery, person))
+
+
+@router.patch("/people/{person}", summary="Rename a person", response_model=PersonInfo)
+async def rename_person(
+    request: Request, gallery: str, person: int, wanted: PersonName
+) -> Response:
+    """The old name is deleted from the file."""
+    grant = require(request, "write", gallery)
+    tenant = _tenant(request, gallery)
+
+    def rename() -> PersonInfo:
+        tenant.gallery.rename(_find(tenant.gallery, person).name, wanted.name)
+        return _show(_find(tenant.gallery, person))
+
+    return await once(request, grant, 200, lambda: tenant.run(rename))
+
+
+@router.post("/people/{person}/merge", summary="Merge into another", response_model=PersonInfo)
+async def merge_people(request: Request, gallery: str, person: int, target: MergeInto) -> Response:
+    """All faces move to the other person; this one is forgotten."""
+    grant = require(request, "write", gallery)
+    tenant = _tenant(request, gallery)
+
+    def merge() -> PersonInfo:
+        into = _find(tenant.gallery, target.into)
+        tenant.gallery.merge(_find(tenant.gallery, person).name, into.name)
+        return _show(_find(tenant.gallery, target.into))
+
+    return await once(request, grant, 200, lambda: tenant.run(merge))
+
+
+@router.delete("/people/{person}", summary="Delete a person for good")
+async def delete_person(request: Request, gallery: str, person: int) -> dict[str, int]:
+    """With all faces; the bytes are removed from the file."""
+    require(request, "write", gallery)
+    tenant = _tenant(request, gallery)
+
+    def delete() -> int:
+        return tenant.gallery.delete(_find(tenant.gallery, person).name)
+
+    return {"faces": await tenant.run(delete)}
+
+
+@router.get("/faces", summary="List faces", response_model=FaceList)
+async def list_faces(
+    request: Request,
+    gallery: str,
+    person: int | None = None,
+    limit: Limit = 100,
+    cursor: Cursor = None,
+) -> FaceList:
+    """Faces of everybody or of one person, in pages."""
+    require(request, "read", gallery)
+    tenant = _tenant(request, gallery)
+    after = None if cursor is None else str(_decode_cursor(cursor, (str,))[0])
+
+    def read() -> list[StoredFace]:
+        name = None if person is None else _find(tenant.gallery, person).name
+        return tenant.gallery.faces(name, after=after, limit=limit + 1)
+
+    faces = await tenant.run(read)
+    following = _encode_cursor([faces[limit - 1].id]) if len(faces) > limit else None
+    return FaceList(faces=[show_face(face) for face in faces[:limit]], cursor=following)
+
+
+@router.post(
+    "/people/{person}/faces",
+    summary="Enrol pictures of a person",
+    response_model=list[EnrolledPicture],
+)
+async def add_faces(request: Request, gallery: str, person: int) -> Response:
+    """One face per picture: the only one, or the one that is clearly the largest."""
+    grant = require(request, "write", gallery)
+    tenant = _tenant(request, gallery)
+    name = (await tenant.run(_find, tenant.gallery, person)).name
+    return await once(request, grant, 200, lambda: enrol_pictures(request, tenant, name))
+
+
+@router.post("/enrol", summary="Enrol pictures by name", response_model=list[EnrolledPicture])
+async def enrol(
+    request: Request,
+    gallery: str,
+    person: Annotated[str, Query(min_length=1, max_length=200, examples=["Ann"])],
+) -> Response:
+    """As above; a name that is new makes a new person."""
+    grant = require(request, "write", gallery)
+    tenant = _tenant(request, gallery)
+    return await once(request, grant, 200, lambda: enrol_pictures(request, tenant, person))
+
+
+async def enrol_pictures(request: Request, tenant: Tenant, name: str) -> list[EnrolledPicture]:
+    """Enrol what a request brings, and say what became of each picture."""
+    backend = backend_of(request)
+    pictures = await read_pictures(request, backend.settings.limits)
+    results = await backend.analyse_all(pictures, tenant.engine)
+    answers = []
+    for result in results:
+        chosen = choose_face(result)
+        if isinstance(chosen, Failure):
+            answers.append(
+                EnrolledPicture(
+                    picture=str(result.path), reason=chosen.reason, detail=chosen.detail
+                )
+            )
+            continue
+        enrolled = await tenant.run(
+            tenant.gallery.enrol,
+            name,
+            chosen.vector[None],
+            digests=[result.digest],
+            sources=[str(result.path)],
+            qualities=[None if chosen.quality is None else float(chosen.quality.score)],
+        )
+        stored = await tenant.run(find_id, tenant.gallery, result.digest)
+        answers.append(
+            EnrolledPicture(picture=str(result.path), face=stored, already=enrolled.added == 0)
+        )
+    return answers
+
+
+@router.post("/faces/{face}/move", summary="Move a face", response_model=EnrolledFace)
+async def move_face(request: Request, gallery: str, face: str, target: MoveTo) -> Response:
+    """To another person; whoever has no face left is forgotten."""
+    grant = require(request, "write", gallery)
+    tenant = _tenant(request, gallery)
+
+    def move() -> EnrolledFace:
+        _known(tenant.gallery, face)
+        return show_face(tenant.gallery.move_face(face, target.person))
+
+    return await once(request, grant, 200, lambda: tenant.run(move))
+
+
+@router.delete("/faces/{face}", status_code=204, summary="Delete a face for good")
+async def delete_face(request: Request, gallery: str, face: str) -> None:
+    """Whoever has no other face is deleted as well."""
+    require(request, "write", gallery)
+    tenant = _tenant(request, gallery)
+
+    def delete() -> None:
+        _known(tenant.gallery, face)
+        tenant.gallery.delete_face(face)
+
+    await tenant.run(delete)
+
+
+def _known(gallery: Gallery, face: str) -> StoredFace:
+    found = gallery.get_face(face)
+    if found is None:
+        raise Problem(404, "no-face", "There is no such face.")
+    return found

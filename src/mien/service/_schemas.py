@@ -1,0 +1,211 @@
+"""What the routes answer with, for the OpenAPI document."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+__all__ = [
+    "AnalysedFace",
+    "AnalysedPicture",
+    "EnrolledFace",
+    "EnrolledPicture",
+    "FaceList",
+    "GalleryCreate",
+    "GalleryInfo",
+    "IdentifiedFaceModel",
+    "IdentifiedPictureModel",
+    "JobModel",
+    "KeyCreate",
+    "KeyInfo",
+    "MergeInto",
+    "MoveTo",
+    "NewKey",
+    "PersonInfo",
+    "PersonList",
+    "PersonName",
+    "VerificationModel",
+]
+
+
+class _Model(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class GalleryCreate(_Model):
+    """A gallery to make."""
+
+    name: str = Field(examples=["family"], min_length=1, max_length=64)
+    engine: str | None = Field(None, examples=["sface"])
+
+
+class GalleryInfo(_Model):
+    """A gallery."""
+
+    name: str = Field(examples=["family"])
+    people: int = Field(examples=[12])
+    engine: str | None = Field(examples=["sface"])
+    features: str
+    sealed: bool
+
+
+class PersonName(_Model):
+    """A name."""
+
+    name: str = Field(examples=["Ann"], min_length=1, max_length=200)
+
+
+class PersonInfo(_Model):
+    """Somebody in a gallery."""
+
+    id: int = Field(examples=[7])
+    name: str = Field(examples=["Ann"])
+    faces: int = Field(examples=[3])
+    added: float = Field(examples=[1794000000.0])
+
+
+class PersonList(_Model):
+    """A page of people; ``cursor`` is given to get the next one, null at the end."""
+
+    people: list[PersonInfo]
+    cursor: str | None
+
+
+class MergeInto(_Model):
+    """The person to merge into."""
+
+    into: int = Field(examples=[3])
+
+
+class MoveTo(_Model):
+    """The name of the person that a face belongs to; a new name makes a new person."""
+
+    person: str = Field(examples=["Bob"], min_length=1, max_length=200)
+
+
+class EnrolledFace(_Model):
+    """A face in a gallery; its template is never given out."""
+
+    id: str = Field(examples=["0b3f5c7e-9a1d-8000-8b2c-4d6e8f0a1b2c"])
+    person: str = Field(examples=["Ann"])
+    picture: str | None = Field(None, examples=["holiday/1.jpg"])
+    quality: float | None = None
+    added: float
+
+
+class FaceList(_Model):
+    """A page of faces."""
+
+    faces: list[EnrolledFace]
+    cursor: str | None
+
+
+class EnrolledPicture(_Model):
+    """What became of a picture that was to be enrolled."""
+
+    picture: str
+    face: str | None = Field(None, description="Id of the face; null where none was enrolled.")
+    already: bool = False
+    reason: str | None = Field(None, examples=["no face"])
+    detail: str | None = None
+
+
+class AnalysedFace(_Model):
+    """A face without a name."""
+
+    box: list[float] = Field(description="Left, top, width, height in pixels.")
+    landmarks: list[list[float]]
+    confidence: float
+    quality: dict[str, float] | None
+
+
+class AnalysedPicture(_Model):
+    """A picture and its faces, the largest first."""
+
+    picture: str
+    width: int
+    height: int
+    faces: list[AnalysedFace]
+    error: str | None = None
+
+
+class IdentifiedFaceModel(_Model):
+    """A face and who it is."""
+
+    person: str | None = Field(description="Null is unknown.", examples=["Ann"])
+    log_ratio: float | None
+    threshold: float | None
+    probability: float
+    promised: bool | str | None = Field(
+        description='True if the gallery\'s own people support the rate, "shipped" if it rests on '
+        "the model card, false if it is extrapolated."
+    )
+    candidates: list[list[Any]]
+    box: list[float]
+    quality: float | None
+    confidence: float
+
+
+class IdentifiedPictureModel(_Model):
+    """A picture and everybody on it."""
+
+    picture: str
+    faces: list[IdentifiedFaceModel]
+    error: str | None = None
+
+
+class VerificationModel(_Model):
+    """What two pictures say about "one person"."""
+
+    model_config = ConfigDict(extra="allow")
+
+    same: bool | None
+    log_ratio: float
+    probability: float
+    prior: float
+    far: float | None
+    threshold: float | None
+
+
+class JobModel(_Model):
+    """Long work."""
+
+    id: str
+    gallery: str
+    kind: str
+    state: str = Field(examples=["running"])
+    stage: str
+    done: int
+    total: int | None
+    detail: str
+    attempts: int
+    created: float
+    changed: float
+
+
+class KeyCreate(_Model):
+    """A key to make."""
+
+    role: str = Field(examples=["read"])
+    gallery: str = Field("*", examples=["family"])
+    label: str = Field("", max_length=200)
+    days: float | None = Field(None, gt=0)
+
+
+class KeyInfo(_Model):
+    """A key; the key itself is not kept."""
+
+    id: str
+    gallery: str
+    role: str
+    label: str
+    created: float
+    expires: float | None
+    revoked: float | None
+
+
+class NewKey(KeyInfo):
+    """A new key, shown this once."""
+
+    key: str

@@ -1,0 +1,186 @@
+"""Engines in processes of their own, kept warm: a picture that kills its worker costs one request.
+
+A question is a JSON header with a four-byte length in front and the bytes of one picture; the
+answer is a JSON header and the bytes of the vectors. Nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import os
+import struct
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+from mien.service._problems import Problem
+from mien.service._settings import Limits
+
+__all__ = ["Answer", "WorkerPool"]
+
+_START_SECONDS = 120.0
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a worker said: plain values, and bytes."""
+
+    header: dict[str, Any]
+    payload: bytes
+
+
+class _Ended(Exception):
+    """The process is gone, or says nothing that can be understood."""
+
+
+class _Worker:
+    """One process."""
+
+    def __init__(self, limits: Limits, engine: str) -> None:
+        self._limits = limits
+        self._engine = engine
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        environment = os.environ | {
+            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+            "OPENBLAS_NUM_THREADS": "1",
+            "OMP_NUM_THREADS": "1",
+        }
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable, "-c", "from mien.service._worker_process import main; main()",
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=environment,
+            start_new_session=True,
+        )  # fmt: skip
+        limits = {"worker_bytes": self._limits.worker_bytes, "engine": self._engine}
+        await asyncio.wait_for(self._ask(limits, b""), _START_SECONDS)
+
+    async def ask(self, header: dict[str, Any], payload: bytes) -> Answer:
+        try:
+            return await asyncio.wait_for(self._ask(header, payload), self._limits.seconds)
+        except (TimeoutError, _Ended, asyncio.CancelledError):
+            await self.end()
+            raise
+
+    async def _ask(self, header: dict[str, Any], payload: bytes) -> Answer:
+        process = self._process
+        if process is None or process.stdin is None or process.stdout is None:
+            raise _Ended
+        try:
+            process.stdin.write(frame(header, payload))
+            await process.stdin.drain()
+            text = await process.stdout.readexactly(
+                struct.unpack(">I", await process.stdout.readexactly(4))[0]
+            )
+            said = json.loads(text)
+            return Answer(said, await process.stdout.readexactly(int(said["payload"])))
+        except (OSError, asyncio.IncompleteReadError, ValueError, KeyError) as error:
+            raise _Ended from error
+
+    @property
+    def alive(self) -> bool:
+        return self._process is not None and self._process.returncode is None
+
+    async def end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None and process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
+
+
+def frame(header: dict[str, Any], payload: bytes) -> bytes:
+    """A header and bytes as they go through a pipe."""
+    text = json.dumps({**header, "payload": len(payload)}).encode("ascii")
+    return struct.pack(">I", len(text)) + text + payload
+
+
+class WorkerPool:
+    """A fixed number of workers, and a bounded number of pictures that wait for one.
+
+    Parameters
+    ----------
+    n_workers : int
+        Processes.
+    engine : str
+        The engine that each loads when it starts; others are loaded on first use.
+    limits : Limits
+        Time and memory per picture, and how many may wait.
+    """
+
+    def __init__(self, n_workers: int, engine: str, limits: Limits) -> None:
+        self._limits = limits
+        self._workers = [_Worker(limits, engine) for _ in range(n_workers)]
+        self._free: asyncio.Queue[_Worker] = asyncio.Queue()
+        self.waiting = 0
+        self.ended = 0
+
+    async def start(self) -> None:
+        """Start all workers; an engine that is not installed is said here."""
+        try:
+            await asyncio.gather(*(worker.start() for worker in self._workers))
+        except (TimeoutError, _Ended) as error:
+            await self.close()
+            raise RuntimeError(
+                "a worker did not start: is the extra 'faces' installed, and is there memory?"
+            ) from error
+        for worker in self._workers:
+            self._free.put_nowait(worker)
+
+    async def close(self) -> None:
+        """End all workers."""
+        await asyncio.gather(*(worker.end() for worker in self._workers))
+
+    @property
+    def ready(self) -> bool:
+        """Whether at least one worker is there."""
+        return any(worker.alive for worker in self._workers)
+
+    async def ask(self, header: dict[str, Any], payload: bytes) -> Answer:
+        """The answer of a worker, or a problem: busy, too slow, or the end of the worker."""
+        async with self._hire() as worker:
+            try:
+                answer = await worker.ask(header, payload)
+            except TimeoutError as error:
+                raise Problem(
+                    422,
+                    "picture-too-slow",
+                    f"The picture took longer than {self._limits.seconds:g} s and was given up.",
+                ) from error
+            except _Ended as error:
+                raise Problem(
+                    422, "picture-ended-worker", "The picture ended the process that read it."
+                ) from error
+        if "problem" in answer.header:
+            said = answer.header["problem"]
+            raise Problem(int(said["status"]), str(said["code"]), str(said["detail"]))
+        return answer
+
+    @contextlib.asynccontextmanager
+    async def _hire(self) -> AsyncIterator[_Worker]:
+        if self._free.empty() and self.waiting >= self._limits.waiting:
+            raise Problem(
+                503, "busy", "All workers are busy and the queue is full; try again.",
+                headers={"Retry-After": "1"},
+            )  # fmt: skip
+        self.waiting += 1
+        try:
+            worker = await self._free.get()
+        finally:
+            self.waiting -= 1
+        try:
+            if not worker.alive:
+                self.ended += 1
+                try:
+                    await worker.start()
+                except (TimeoutError, _Ended) as error:
+                    raise Problem(503, "no-worker", "A worker could not be started.") from error
+            yield worker
+        finally:
+            self._free.put_nowait(worker)

@@ -1,0 +1,309 @@
+"""Our own API, over HTTP, against a server in a process of its own."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import uuid
+import zipfile
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.service.conftest import PEOPLE, Server
+
+pytestmark = pytest.mark.xdist_group("service")
+
+
+@pytest.fixture(scope="module")
+def client(server: Server) -> Any:
+    with httpx.Client(base_url=server.url, timeout=60) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def gallery(client: httpx.Client, portraits: dict[str, list[bytes]]) -> str:
+    """A gallery with two pictures each of three people."""
+    name = "family"
+    assert client.post("/v1/galleries", json={"name": name}).status_code == 201
+    for person in PEOPLE:
+        files = [("file", (f"{k}.png", one)) for k, one in enumerate(portraits[person][:2])]
+        said = client.post(f"/v1/galleries/{name}/enrol", params={"person": person}, files=files)
+        assert said.status_code == 200, said.text
+        assert all(one["face"] for one in said.json())
+    return name
+
+
+def fresh(client: httpx.Client) -> str:
+    name = f"g{uuid.uuid4().hex[:12]}"
+    assert client.post("/v1/galleries", json={"name": name}).status_code == 201
+    return name
+
+
+def check_problem(response: httpx.Response, status: int, code: str) -> None:
+    assert response.status_code == status, response.text
+    assert response.headers["content-type"] == "application/problem+json"
+    said = response.json()
+    assert (said["status"], said["code"]) == (status, code)
+    assert said["detail"]
+    assert said["request_id"] == response.headers["x-request-id"]
+
+
+def test_health_and_headers(client: httpx.Client) -> None:
+    said = client.get("/healthz", headers={"x-request-id": "abc-1"})
+    assert said.json()["status"] == "ok"
+    assert said.headers["x-request-id"] == "abc-1"
+    assert said.headers["x-content-type-options"] == "nosniff"
+    assert "script-src 'self'" in said.headers["content-security-policy"]
+    assert "server" not in said.headers
+    assert (
+        client.get("/healthz", headers={"x-request-id": "a b\tc"}).headers["x-request-id"] != "a b"
+    )
+
+
+def test_every_face_of_a_picture_is_answered(
+    client: httpx.Client, gallery: str, group: bytes, meadow: bytes
+) -> None:
+    files = [("file", ("group.png", group)), ("file", ("meadow.png", meadow))]
+    said = client.post(f"/v1/galleries/{gallery}/identify", params={"fpir": 0.2}, files=files)
+    both, nobody = said.json()
+    assert both["picture"] == "group.png"
+    assert len(both["faces"]) == 2
+    for face in both["faces"]:
+        assert {"person", "log_ratio", "threshold", "promised", "probability", "quality"} <= set(
+            face
+        )
+        assert face["candidates"]
+        assert (face["person"] is not None) == (face["log_ratio"] >= face["threshold"]) or face[
+            "person"
+        ] is None
+    named = [face["person"] for face in both["faces"] if face["person"]]
+    assert len(set(named)) == len(named)
+    assert nobody == {"picture": "meadow.png", "faces": [], "error": None}
+
+
+def test_the_same_picture_is_the_best_candidate(
+    client: httpx.Client, gallery: str, portraits: dict[str, list[bytes]]
+) -> None:
+    for person in PEOPLE:
+        said = client.post(
+            f"/v1/galleries/{gallery}/identify",
+            content=portraits[person][0],
+            headers={"content-type": "image/png"},
+        )
+        assert said.json()[0]["faces"][0]["candidates"][0][0] == person
+
+
+def test_base64_gives_what_multipart_gives(
+    client: httpx.Client, gallery: str, group: bytes
+) -> None:
+    address = f"/v1/galleries/{gallery}/identify"
+    first = client.post(address, files={"file": ("x", group)}).json()
+    text = base64.b64encode(group).decode()
+    second = client.post(address, json={"pictures": ["data:image/png;base64," + text]}).json()
+    assert first[0]["faces"] == second[0]["faces"]
+
+
+def test_analyse_gives_no_name_and_no_template(client: httpx.Client, group: bytes) -> None:
+    said = client.post("/v1/analyse", files={"file": ("g.png", group)})
+    (picture,) = said.json()
+    assert len(picture["faces"]) == 2
+    assert set(picture["faces"][0]) == {"box", "landmarks", "confidence", "quality"}
+    assert (
+        client.post("/v1/analyse", params={"engine": "eyes"}, files={"f": group}).status_code == 422
+    )
+
+
+def test_verify_two_pictures(client: httpx.Client, portraits: dict[str, list[bytes]]) -> None:
+    pair = {"a": ("a.png", portraits["Ann"][0]), "b": ("b.png", portraits["Ann"][0])}
+    same = client.post("/v1/verify", files=pair).json()
+    assert same["same"] is True
+    assert same["far"] == 0.001
+    pair["b"] = ("b.png", portraits["Bob"][0])
+    other = client.post("/v1/verify", files=pair).json()
+    assert other["log_ratio"] < same["log_ratio"]
+    check_problem(client.post("/v1/verify", files={"a": portraits["Ann"][0]}), 422, "no-picture")
+
+
+def test_people_are_listed_in_pages_and_searched(client: httpx.Client, gallery: str) -> None:
+    address = f"/v1/galleries/{gallery}/people"
+    found, cursor = [], None
+    while True:
+        page = client.get(address, params={"limit": 2} | ({"cursor": cursor} if cursor else {}))
+        found += [one["name"] for one in page.json()["people"]]
+        cursor = page.json()["cursor"]
+        if cursor is None:
+            break
+    assert found == list(PEOPLE)
+    assert [one["name"] for one in client.get(address, params={"q": "LE"}).json()["people"]] == [
+        "Cleo"
+    ]
+    check_problem(client.get(address, params={"cursor": "nonsense"}), 422, "invalid-cursor")
+
+
+def test_people_are_made_renamed_merged_and_deleted(
+    client: httpx.Client, portraits: dict[str, list[bytes]]
+) -> None:
+    base = f"/v1/galleries/{fresh(client)}"
+    ann = client.post(f"{base}/people", json={"name": "Ann"}).json()
+    check_problem(client.post(f"{base}/people", json={"name": "Ann"}), 409, "person-exists")
+    files = [("f", (f"{k}.png", one)) for k, one in enumerate(portraits["Ann"])]
+    said = client.post(f"{base}/people/{ann['id']}/faces", files=files)
+    assert [one["already"] for one in said.json()] == [False] * 3
+    again = client.post(f"{base}/people/{ann['id']}/faces", files=files)
+    assert [one["already"] for one in again.json()] == [True] * 3
+    assert [one["face"] for one in again.json()] == [one["face"] for one in said.json()]
+    renamed = client.patch(f"{base}/people/{ann['id']}", json={"name": "Anna"}).json()
+    assert (renamed["id"], renamed["name"], renamed["faces"]) == (ann["id"], "Anna", 3)
+    face = said.json()[0]["face"]
+    moved = client.post(f"{base}/faces/{face}/move", json={"person": "Bob"}).json()
+    assert moved["person"] == "Bob"
+    bob = next(p for p in client.get(f"{base}/people").json()["people"] if p["name"] == "Bob")
+    listed = client.get(f"{base}/faces", params={"person": bob["id"]}).json()["faces"]
+    assert [one["id"] for one in listed] == [face]
+    merged = client.post(f"{base}/people/{bob['id']}/merge", json={"into": ann["id"]}).json()
+    assert merged["faces"] == 3
+    assert client.delete(f"{base}/faces/{face}").status_code == 204
+    check_problem(client.delete(f"{base}/faces/{face}"), 404, "no-face")
+    assert client.delete(f"{base}/people/{ann['id']}").json() == {"faces": 2}
+    check_problem(client.get(f"{base}/people/{ann['id']}"), 404, "no-person")
+    assert client.delete(base).status_code == 204
+    check_problem(client.get(base), 404, "no-gallery")
+
+
+def test_what_cannot_be_enrolled_is_said(client: httpx.Client, group: bytes, meadow: bytes) -> None:
+    base = f"/v1/galleries/{fresh(client)}"
+    files = [
+        ("f", ("group.png", group)),
+        ("f", ("meadow.png", meadow)),
+        ("f", ("torn.jpg", b"\xff\xd8")),
+    ]  # fmt: skip
+    said = client.post(f"{base}/enrol", params={"person": "Ann"}, files=files).json()
+    assert [one["reason"] for one in said] == ["several faces", "no face", "unreadable"]
+    assert all(one["face"] is None for one in said)
+    assert client.get(f"{base}/people").json()["people"] == []
+
+
+def test_a_write_sent_twice_is_done_once(
+    client: httpx.Client, portraits: dict[str, list[bytes]]
+) -> None:
+    base = f"/v1/galleries/{fresh(client)}"
+    key = {"Idempotency-Key": uuid.uuid4().hex}
+    first = client.post(f"{base}/people", json={"name": "Ann"}, headers=key)
+    second = client.post(f"{base}/people", json={"name": "Ann"}, headers=key)
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert first.json() == second.json()
+    assert second.headers["idempotency-replayed"] == "true"
+    other = client.post(f"{base}/people", json={"name": "Bob"}, headers=key)
+    check_problem(other, 409, "idempotency-conflict")
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "code"),
+    [
+        ("GET", "/nothing", {}, 404, "no-route"),
+        ("PUT", "/v1/galleries", {}, 405, "wrong-method"),
+        ("GET", "/v1/galleries/none", {}, 404, "no-gallery"),
+        ("GET", "/v1/galleries/..%2Fstate", {}, 404, "no-route"),
+        ("POST", "/v1/galleries", {"json": {"name": "../x"}}, 422, "invalid-name"),
+        ("POST", "/v1/galleries", {"json": {"nome": "x"}}, 422, "invalid-request"),
+        ("POST", "/v1/galleries", {"content": b"{"}, 422, "invalid-request"),
+        ("POST", "/v1/galleries/family/identify", {}, 415, "no-picture"),
+        ("POST", "/v1/galleries/family/identify", {"json": {"pictures": "x"}}, 422, "no-picture"),
+        ("POST", "/v1/galleries/family/identify", {"files": {"f": b""}}, 422, "empty-picture"),
+        ("POST", "/v1/galleries/family/identify", {"files": {"f": b"no picture"}}, 422,
+         "unreadable-picture"),
+        ("POST", "/v1/galleries/family/identify?fpir=2", {}, 422, "invalid-request"),
+        ("POST", "/v1/evaluate", {"content": b"\xff\xfe"}, 422, "invalid-table"),
+        ("POST", "/v1/evaluate", {"content": b"a,b\n1,2\n"}, 422, "invalid-table"),
+        ("GET", "/v1/jobs/none", {}, 404, "no-job"),
+        ("POST", "/v1/galleries/family/jobs?kind=enrol", {"content": b"x"}, 422, "no-archive"),
+        ("POST", "/v1/galleries/family/jobs?kind=dance", {"content": b"x"}, 422, "invalid-kind"),
+    ],
+)  # fmt: skip
+def test_every_error_is_a_problem(
+    client: httpx.Client, gallery: str, method: str, path: str, body: Any, status: int, code: str
+) -> None:
+    check_problem(client.request(method, path, **body), status, code)
+
+
+def test_scores_are_judged(client: httpx.Client) -> None:
+    rows = "\n".join(f"{k / 50},{int(k > 25)}" for k in range(50))
+    said = client.post("/v1/evaluate", content=f"score,same\n{rows}\n".encode())
+    assert said.status_code == 200
+    assert "systems" in json.dumps(said.json())
+
+
+def test_a_page_of_another_origin_is_not_this_machine(client: httpx.Client) -> None:
+    foreign = client.get("/v1/galleries", headers={"Origin": "https://example.org"})
+    check_problem(foreign, 401, "no-key")
+    rebound = client.get("/v1/galleries", headers={"Host": "example.org"})
+    check_problem(rebound, 401, "no-key")
+
+
+def archive(portraits: dict[str, list[bytes]], first: int = 0) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as made:
+        for name, pictures in portraits.items():
+            for k, one in enumerate(pictures[first:]):
+                made.writestr(f"{name}/{k}.png", one)
+    return buffer.getvalue()
+
+
+def wait_for(client: httpx.Client, job: dict[str, Any]) -> dict[str, Any]:
+    """Follow a job by its events until it has ended."""
+    last: dict[str, Any] = {}
+    with client.stream("GET", f"/v1/jobs/{job['id']}/events", timeout=120) as events:
+        for line in events.iter_lines():
+            if line.startswith("data:"):
+                last = json.loads(line.removeprefix("data:"))
+    return last
+
+
+def test_an_archive_is_enrolled_and_named_by_jobs(
+    client: httpx.Client, portraits: dict[str, list[bytes]]
+) -> None:
+    base = f"/v1/galleries/{fresh(client)}"
+    said = client.post(f"{base}/jobs", params={"kind": "enrol"}, content=archive(portraits))
+    assert said.status_code == 202
+    assert said.headers["location"] == f"/v1/jobs/{said.json()['id']}"
+    done = wait_for(client, said.json())
+    assert done["state"] == "done", done
+    result = client.get(f"/v1/jobs/{done['id']}/result").json()
+    assert result["added"] == 9
+    assert {one["name"] for one in client.get(f"{base}/people").json()["people"]} == set(PEOPLE)
+    named = client.post(f"{base}/jobs", params={"kind": "identify"}, content=archive(portraits, 2))
+    done = wait_for(client, named.json())
+    assert done["state"] == "done", done
+    files = [one["file"] for one in client.get(f"/v1/jobs/{done['id']}/result").json()["pictures"]]
+    assert files == [f"{name}/0.png" for name in PEOPLE]
+    assert client.delete(f"/v1/jobs/{done['id']}").status_code == 204
+
+
+def test_an_archive_cannot_leave_its_folder(client: httpx.Client) -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as made:
+        made.writestr("../../escaped.png", b"x")
+    said = client.post(
+        f"/v1/galleries/{fresh(client)}/jobs", params={"kind": "enrol"}, content=buffer.getvalue()
+    )
+    done = wait_for(client, said.json())
+    assert (done["state"], "outside" in done["detail"]) == ("failed", True)
+
+
+def test_openapi_names_every_route(client: httpx.Client) -> None:
+    said = client.get("/openapi.json").json()
+    assert said["openapi"].startswith("3.1")
+    operations = [one for path in said["paths"].values() for one in path.values()]
+    assert len(operations) > 25
+    assert all(one.get("summary") for one in operations)
+    assert not any(path.startswith("/api/v1") for path in said["paths"])
+
+
+def test_metrics_hold_no_name(client: httpx.Client, gallery: str) -> None:
+    text = client.get("/metrics").text
+    assert "mien_requests_total" in text
+    assert not any(name in text for name in PEOPLE)
+    assert "/v1/galleries/{gallery}/identify" in text

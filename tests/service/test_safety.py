@@ -1,0 +1,304 @@
+"""Keys, tenants, limits, and what happens when workers, servers and clients end."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import socket
+import string
+import threading
+import uuid
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from mien.errors import InputError
+from tests.extras import skip_without
+from tests.service.conftest import Server
+
+pytestmark = [pytest.mark.xdist_group("service"), pytest.mark.needs("service")]
+
+
+@pytest.fixture
+def keys(tmp_path: Path) -> Any:
+    from mien.service import KeyStore, open_state
+
+    state = open_state(tmp_path / "state")
+    yield KeyStore(state)
+    state.close()
+
+
+def test_a_key_is_shown_once_and_kept_as_a_digest(keys: Any, tmp_path: Path) -> None:
+    key, record = keys.create("write", gallery="family", label="camera")
+    assert keys.check(key).gallery == "family"
+    assert [one.id for one in keys.list()] == [record.id]
+    for place in (tmp_path / "state").iterdir():
+        assert place.stat().st_mode & 0o077 == 0
+        assert key.encode() not in place.read_bytes()
+    assert (tmp_path / "state").stat().st_mode & 0o077 == 0
+    held = b"".join(place.read_bytes() for place in (tmp_path / "state").iterdir())
+    assert hashlib.sha256(key.encode()).digest() in held
+
+
+def test_keys_end(keys: Any) -> None:
+    key, record = keys.create("read")
+    keys.revoke(record.id)
+    assert keys.check(key) is None
+    with pytest.raises(InputError, match="no valid key"):
+        keys.revoke(record.id)
+    short, _ = keys.create("read", days=1e-12)
+    assert keys.check(short) is None
+    assert not keys.any_valid()
+    with pytest.raises(InputError, match="role"):
+        keys.create("owner")
+
+
+@pytest.mark.parametrize("guess", ["", "mien_", "x" * 10_000, "\udce4", "*", "' OR 1=1 --"])
+def test_guesses_open_nothing(keys: Any, guess: str) -> None:
+    keys.create("admin")
+    assert keys.check(guess) is None
+
+
+def test_roles(keys: Any) -> None:
+    grants = {role: keys.check(keys.create(role, gallery="g")[0]) for role in ("read", "write")}
+    assert grants["read"].allows("g", "read")
+    assert not grants["read"].allows("g", "write")
+    assert grants["write"].allows("g", "read")
+    assert not grants["write"].allows("other", "read")
+    assert not grants["write"].allows(None, "read")
+    assert keys.check(keys.create("admin")[0]).allows("anything", "write")
+
+
+def test_only_loopback_without_a_key(tmp_path: Path) -> None:
+    skip_without("service")
+    from mien.service import Settings, serve
+
+    with pytest.raises(InputError, match="a key is needed"):
+        serve(Settings(tmp_path / "a.gallery", tmp_path / "state", host="0.0.0.0"))
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("127.0.0.1", True), ("127.8.8.8:80", True), ("localhost:1", True), ("[::1]:80", True),
+        ("::1", True), ("0.0.0.0", False), ("example.org", False), ("localhost.example.org", False),
+        ("", False), ("10.0.0.1", False), ("127.0.0.1.example.org:80", False),
+    ],
+)  # fmt: skip
+def test_what_loopback_is(host: str, expected: bool) -> None:
+    from mien.service._settings import is_loopback
+
+    assert is_loopback(host) is expected
+
+
+def test_a_client_that_asks_too_often_waits() -> None:
+    from mien.service._middleware import RateLimit
+
+    rate = RateLimit(60, n_clients=3)
+    assert [rate.take("a", now=0.0) > 0 for _ in range(12)] == [False] * 10 + [True] * 2
+    assert rate.take("b", now=0.0) == 0
+    assert rate.take("a", now=2.0) == 0
+    for other in "cdefg":
+        rate.take(other, now=2.0)
+    assert len(rate._buckets) == 3
+
+
+def make_tenants(server: Server, portraits: dict[str, list[bytes]]) -> tuple[Any, dict[str, str]]:
+    """Two galleries with one person each, a key for each, and an administrator."""
+    admin = httpx.Client(base_url=server.url, timeout=60)
+    names = [f"t{uuid.uuid4().hex[:8]}" for _ in range(2)]
+    for name, person in zip(names, ("Ann", "Bob"), strict=True):
+        assert admin.post("/v1/galleries", json={"name": name}).status_code == 201
+        said = admin.post(
+            f"/v1/galleries/{name}/enrol",
+            params={"person": f"{person} of {name}"},
+            files={"f": portraits[person][0]},
+        )
+        assert said.json()[0]["face"], said.text
+    boss = admin.post("/v1/keys", json={"role": "admin"}).json()["key"]
+    admin.headers["x-api-key"] = boss
+    found = {
+        name: admin.post("/v1/keys", json={"role": "write", "gallery": name}).json()["key"]
+        for name in names
+    }
+    return admin, found
+
+
+def end_keys(admin: httpx.Client) -> None:
+    listed = [one for one in admin.get("/v1/keys").json() if one["revoked"] is None]
+    for one in sorted(listed, key=lambda one: one["gallery"] == "*"):
+        admin.delete(f"/v1/keys/{one['id']}")
+    admin.close()
+
+
+def test_nothing_crosses_from_tenant_to_tenant(
+    server: Server, portraits: dict[str, list[bytes]]
+) -> None:
+    """Random requests of each tenant with the other's names, ids and guesses."""
+    admin, found = make_tenants(server, portraits)
+    try:
+        (one, one_key), (other, _) = found.items()
+        faces = admin.get(f"/v1/galleries/{other}/faces").json()["faces"]
+        people = admin.get(f"/v1/galleries/{other}/people").json()["people"]
+        before = (faces, people)
+        rng = random.Random(0)
+        targets = [
+            "/v1/galleries/{g}", "/v1/galleries/{g}/people", "/v1/galleries/{g}/people/{p}",
+            "/v1/galleries/{g}/faces", "/v1/galleries/{g}/faces/{f}", "/v1/galleries/{g}/jobs",
+            "/v1/galleries/{g}/faces/{f}/move", "/v1/galleries/{g}/people/{p}/merge",
+            "/v1/keys", "/api/v1/recognition/faces/{f}", "/api/v1/recognition/subjects",
+            "/api/v1/recognition/subjects/{n}", "/api/v1/recognition/faces?subject={n}",
+            "/v1/galleries/{o}/faces/{f}", "/v1/galleries/{o}/people?q=of",
+        ]  # fmt: skip
+        with httpx.Client(base_url=server.url, timeout=60, headers={"x-api-key": one_key}) as own:
+            for _ in range(400):
+                path = rng.choice(targets).format(
+                    g=other, o=one, p=people[0]["id"], f=faces[0]["id"], n=people[0]["name"]
+                )
+                method = rng.choice(["GET", "POST", "PATCH", "DELETE", "PUT"])
+                if method == "DELETE" and path == f"/v1/galleries/{one}":
+                    continue
+                body = rng.choice(
+                    [{}, {"name": "x"}, {"into": 1}, {"person": "x"}, {"subject": "x"}]
+                )
+                said = own.request(method, path, json=body)
+                assert said.status_code < 500, (method, path, said.text)
+                assert f"of {other}" not in said.text, (method, path)
+        after = (
+            admin.get(f"/v1/galleries/{other}/faces").json()["faces"],
+            admin.get(f"/v1/galleries/{other}/people").json()["people"],
+        )
+        assert after == before
+    finally:
+        end_keys(admin)
+
+
+def test_reading_is_not_writing(server: Server, portraits: dict[str, list[bytes]]) -> None:
+    admin, found = make_tenants(server, portraits)
+    try:
+        name = next(iter(found))
+        read = admin.post("/v1/keys", json={"role": "read", "gallery": name}).json()["key"]
+        with httpx.Client(base_url=server.url, headers={"authorization": f"Bearer {read}"}) as own:
+            assert own.get(f"/v1/galleries/{name}/people").status_code == 200
+            for method, path in (
+                ("POST", f"/v1/galleries/{name}/people"), ("DELETE", f"/v1/galleries/{name}"),
+                ("POST", "/v1/galleries"), ("GET", "/v1/keys"),
+            ):  # fmt: skip
+                said = own.request(method, path, json={"name": "x"})
+                assert said.status_code in (401, 403), (method, path)
+            said = own.delete("/api/v1/recognition/subjects", headers={"x-api-key": read})
+            assert said.status_code == 405
+    finally:
+        end_keys(admin)
+
+
+def test_limits_are_kept_before_memory_is_taken(
+    own_server: Server, portraits: dict[str, list[bytes]]
+) -> None:
+    own_server.options = ("body_bytes=200000", "picture_bytes=100000", "pictures=2", "seconds=20")
+    own_server.start()
+    with httpx.Client(base_url=own_server.url, timeout=60) as client:
+        big = client.post("/v1/analyse", files={"f": b"x" * 150_000})
+        assert (big.status_code, big.json()["code"]) == (413, "picture-too-large")
+        huge = client.post("/v1/analyse", content=b"x" * 300_000)
+        assert (huge.status_code, huge.json()["code"]) == (413, "body-too-large")
+
+        def chunks() -> Any:
+            for _ in range(30):
+                yield b"x" * 10_000
+
+        lying = client.post("/v1/analyse", content=chunks(), headers={"content-type": "image/png"})
+        assert lying.status_code == 413
+        many = client.post("/v1/analyse", files=[("f", b"x")] * 3)
+        assert many.status_code == 400
+        fine = client.post("/v1/analyse", files={"f": portraits["Ann"][0]})
+        assert fine.status_code == 200
+    # A client that vanishes in the middle of its request costs nothing.
+    with socket.create_connection(("127.0.0.1", own_server.port)) as slow:
+        slow.sendall(
+            b"POST /v1/analyse HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nab"
+        )
+    assert httpx.get(f"{own_server.url}/readyz").status_code == 200
+
+
+def test_a_worker_that_is_killed_costs_one_request(
+    own_server: Server, portraits: dict[str, list[bytes]]
+) -> None:
+    psutil = pytest.importorskip("psutil")
+    own_server.start()
+    assert own_server.process is not None
+    with httpx.Client(base_url=own_server.url, timeout=120) as client:
+        for _ in range(2):
+            for child in psutil.Process(own_server.process.pid).children():
+                child.kill()
+                child.wait(30)
+            statuses = {
+                client.post("/v1/analyse", files={"f": portraits["Ann"][0]}).status_code
+                for _ in range(2)
+            }
+            assert 200 in statuses
+            assert statuses <= {200, 422}
+        garbage = bytes(random.Random(1).randbytes(5000))
+        assert client.post("/v1/analyse", files={"f": garbage}).status_code == 422
+
+
+def test_what_was_confirmed_survives_the_end_of_the_server(
+    own_server: Server, portraits: dict[str, list[bytes]]
+) -> None:
+    """Killed in the middle of enrolling, three times: nothing lost, nothing twice."""
+    own_server.start()
+    httpx.post(f"{own_server.url}/v1/galleries", json={"name": "g"}).raise_for_status()
+    confirmed: set[str] = set()
+    letters = iter(string.ascii_letters)
+    for _ in range(3):
+        stop = threading.Event()
+
+        def enrol(stop: threading.Event = stop) -> None:
+            with httpx.Client(base_url=own_server.url, timeout=30) as client:
+                while not stop.is_set():
+                    name = next(letters)
+                    key = {"Idempotency-Key": name}
+                    try:
+                        said = client.post(
+                            "/v1/galleries/g/people", json={"name": name}, headers=key
+                        )
+                        if said.status_code == 201:
+                            confirmed.add(name)
+                    except httpx.TransportError:
+                        return
+
+        thread = threading.Thread(target=enrol)
+        thread.start()
+        while len(confirmed) % 5 == 0 or not confirmed:
+            if not thread.is_alive():
+                break
+        own_server.stop(kill=True)
+        stop.set()
+        thread.join()
+        own_server.start()
+    listed = httpx.get(f"{own_server.url}/v1/galleries/g/people", params={"limit": 1000}).json()
+    names = [one["name"] for one in listed["people"]]
+    assert confirmed <= set(names)
+    assert len(names) == len(set(names))
+
+
+def test_logs_hold_no_name(
+    tmp_path: Path, portraits: dict[str, list[bytes]], capfd: pytest.CaptureFixture[str]
+) -> None:
+    skip_without("service", "faces")
+    from tests.service.conftest import free_port
+
+    server = Server(tmp_path, free_port())
+    server.start()
+    try:
+        with httpx.Client(base_url=server.url, timeout=60) as client:
+            client.post("/v1/galleries", json={"name": "g"})
+            client.post("/v1/galleries/g/people", json={"name": "Secretname"})
+            client.get("/v1/galleries/g/people", params={"q": "Secretname"})
+            client.put("/api/v1/recognition/subjects/Secretname", json={"subject": 3})
+    finally:
+        server.stop()
+    out, err = capfd.readouterr()
+    assert "Secretname" not in out + err
