@@ -287,6 +287,7 @@ def test_threads_share_one_gallery(gallery: Gallery) -> None:
     assert gallery.check() == []
 
 
+@pytest.mark.needs("gallery")
 def test_many_people_are_searched_by_the_graph(
     gallery: Gallery, monkeypatch: pytest.MonkeyPatch
 ) -> None:

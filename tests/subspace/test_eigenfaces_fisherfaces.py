@@ -47,7 +47,7 @@ def test_fisherfaces_equal_the_generalised_eigenproblem() -> None:
     model = Fisherfaces(n_pca=6).fit(X, classes)
     shares = values[::-1][:3] / values[::-1][:3].sum()
     assert_near(model.explained_variance_ratio_, shares, digits=8)
-    assert subspace_gap(model.components_.T, P @ vectors[:, ::-1][:, :3]) < 1e-8
+    assert subspace_gap(model.components_.T, P @ vectors[:, ::-1][:, :3]) < 1e-6
     Z = model.transform(X)
     _, inside = naive_scatters(Z, classes)
     assert_near(inside / len(X), np.eye(3), digits=8)
@@ -57,7 +57,7 @@ def test_fisherfaces_from_statistics_equal_the_data() -> None:
     X, classes = make_problem(5, 10, 7, seed=3)
     direct = Fisherfaces(n_pca=5).fit(X, classes)
     merged = Fisherfaces(n_pca=5).fit(GroupStatistics().collect(X, classes))
-    assert subspace_gap(direct.components_.T, merged.components_.T) < 1e-8
+    assert subspace_gap(direct.components_.T, merged.components_.T) < 1e-6
     assert_near(direct.explained_variance_ratio_, merged.explained_variance_ratio_, digits=8)
     assert_near(direct.components_, merged.components_, digits=6)
 

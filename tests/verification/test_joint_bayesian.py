@@ -52,7 +52,7 @@ def test_em_equals_the_papers_matrices(e_step, seed):
     for got, want in zip(
         (after.identity_covariance_, after.variation_covariance_), wanted, strict=True
     ):
-        assert np.max(np.abs(got - want)) <= 1e-8 * np.max(np.abs(want))
+        assert_near(got, want, digits=6)
 
 
 def test_people_one_by_one_and_grouped_by_size_agree():
