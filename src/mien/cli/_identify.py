@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mien.cli._display import console, note, print_json, showing_progress
-from mien.cli._options import AsJson, Gallery, Jobs, Passphrase, ask_key, refuse
+from mien.cli._options import AsJson, Gallery, Impostors, Jobs, Passphrase, ask_key, refuse
 
 if TYPE_CHECKING:
     from mien.recognition import IdentifiedPicture
@@ -42,6 +42,7 @@ def run(
         int | None,
         typer.Option(min=1, help="For videos: analyse every N-th frame.", show_default=str(_EVERY)),
     ] = None,
+    impostors: Impostors = "lookalikes",
     jobs: Jobs = 2,
     passphrase: Passphrase = False,
     as_json: AsJson = False,
@@ -69,6 +70,7 @@ def run(
             every=every or _EVERY,
             n_jobs=jobs,
             key=ask_key(passphrase),
+            impostors=impostors,
         ):
             results.append(result)
             if out is not None and result.error is None:
@@ -112,10 +114,18 @@ def _show(results: list[IdentifiedPicture], fpir: float) -> None:
                 name + Text(where, style="dim"),
                 Text(face.person or "unknown", style="bold" if face.person else "yellow"),
                 f"{face.log_ratio:+.1f}",
-                f"{face.threshold:+.1f}" + ("" if face.promised else "*"),
+                f"{face.threshold:+.1f}" + ("*" if face.promised is False else ""),
                 Text(", ".join(f"{who} {ratio:+.1f}" for who, ratio in others)),
             )
             name = Text("")
     console.print(table)
-    if any(not face.promised for result in results for face in result.faces):
-        note(f"* extrapolated: the calibration has too little data to promise an FPIR of {fpir:g}")
+    faces = [face for result in results for face in result.faces]
+    if any(face.promised is False for face in faces):
+        note(f"* not promised: nothing supports an FPIR of {fpir:g} in this gallery")
+    elif any(face.promised == "shipped" for face in faces):
+        note(f"An FPIR of {fpir:g} rests on the model's card: this gallery has too few people yet")
+    elif faces:
+        note(
+            f"An FPIR of {fpir:g} is supported by {faces[0].n_comparisons:,} comparisons of the "
+            "people in this gallery"
+        )

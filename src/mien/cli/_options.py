@@ -14,6 +14,7 @@ __all__ = [
     "DataHome",
     "Engine",
     "Gallery",
+    "Impostors",
     "Jobs",
     "MinQuality",
     "Model",
@@ -35,6 +36,12 @@ Engine = Annotated[
 ]
 Gallery = Annotated[
     Path, typer.Option("--gallery", "-g", metavar="FILE", help="Gallery file.", show_default=False)
+]
+Impostors = Annotated[
+    str,
+    typer.Option(
+        help="Who may be mistaken for whom: lookalikes (family, colleagues; careful) or strangers."
+    ),
 ]
 Jobs = Annotated[int, typer.Option(min=1, help="Number of pictures to process in parallel.")]
 MinQuality = Annotated[

@@ -9,7 +9,7 @@ import typer
 
 from mien.cli._display import console, note, print_json, say, showing_progress
 from mien.cli._models import check_model
-from mien.cli._options import AsJson, Engine, Model
+from mien.cli._options import AsJson, Engine, Impostors, Model
 
 __all__ = ["run", "show_answer"]
 
@@ -27,6 +27,7 @@ def run(
             help="Decide so that at most this share of pairs of two people is accepted.",
         ),
     ] = 0.001,
+    impostors: Impostors = "lookalikes",
     prior: Annotated[
         float,
         typer.Option(
@@ -50,7 +51,9 @@ def run(
     from mien.recognition import verify
 
     with showing_progress():
-        answer = verify(first, second, model=model, engine=engine, far=far, prior=prior)
+        answer = verify(
+            first, second, model=model, engine=engine, far=far, prior=prior, impostors=impostors
+        )
         if out is not None:
             from mien.media import write_image
 
@@ -82,6 +85,10 @@ def show_answer(answer: dict[str, Any]) -> None:
             f"decided at a false accept rate of {answer['far']:g}: the ratio must be at least "
             f"{answer['threshold']:+.2f}"
         )
+        if answer.get("promised") == "shipped":
+            say(
+                f"the rate rests on the model's card; elsewhere it may be up to {answer['bound']:.2g}"
+            )
 
 
 def _in_words(probability: float) -> str:

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from mien._core.validation import check_choice
 from mien.errors import InputError, ModelDamagedError
-from mien.verification import JointBayesian, TransferJointBayesian, Verifier
+from mien.verification import (
+    IMPOSTORS,
+    ImpostorPrior,
+    JointBayesian,
+    OwnCalibration,
+    TransferJointBayesian,
+    Verifier,
+)
 
 __all__ = ["FaceModel"]
 
@@ -88,6 +96,25 @@ class FaceModel:
         """The model of the foreign people: what an adaptation starts from."""
         model = self.verifier.model_
         return model.source if isinstance(model, TransferJointBayesian) else model
+
+    def prior(self, impostors: str = "lookalikes") -> ImpostorPrior:
+        """What is expected of the impostors at a new place, before anything of it is seen.
+
+        Parameters
+        ----------
+        impostors : {"lookalikes", "strangers"}
+            Who is expected to be mistaken for whom: people who look alike, as family, colleagues
+            or one country, or strangers drawn at random. The card says what each rests on.
+        """
+        check_choice("impostors", impostors, IMPOSTORS)
+        held = self.card.get("impostor priors", {})
+        if impostors not in held:
+            return OwnCalibration.of(impostors).prior
+        return ImpostorPrior(**{name: float(v) for name, v in held[impostors].items()})
+
+    def calibrate(self, impostors: str = "lookalikes") -> OwnCalibration:
+        """The calibration that the card alone supports."""
+        return OwnCalibration(impostors, self.prior(impostors))
 
     def __repr__(self) -> str:
         return f"<FaceModel for {self.features}>"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -36,7 +38,14 @@ from mien.gallery._protocol import GalleryStore, NewTemplates, Removed
 from mien.gallery._records import AuditEntry, EnrolResult, Identification, Person, StoredFace
 from mien.gallery._search import Search
 from mien.gallery._sqlite_store import SqliteStore
-from mien.verification import Verifier, decide_people, rate_per_person
+from mien.verification import (
+    IMPOSTORS,
+    OwnCalibration,
+    Verifier,
+    calibrate_own,
+    decide_people,
+    rate_per_person,
+)
 
 __all__ = ["Gallery"]
 
@@ -187,6 +196,7 @@ class Gallery:
         self.model = model
         self._mark = self._store.model_mark()
         self._search = Search(self._store, model.verifier, self._mark)
+        self._calibrations: dict[str, tuple[str, OwnCalibration]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -195,9 +205,10 @@ class Gallery:
         self.close()
 
     def close(self) -> None:
-        """Keep the index of a large gallery, and let the file go."""
+        """Keep the index of a large gallery and the calibration, and let the file go."""
         try:
             self._search.save()
+            self._keep_calibration()
         finally:
             self._store.close()
 
@@ -340,6 +351,7 @@ class Gallery:
         search: str = "auto",
         extrapolate: bool = True,
         apart: str | Iterable[tuple[int, int]] | None = None,
+        impostors: str = "lookalikes",
     ) -> list[Identification]:
         """Say who each probe is, or that it is nobody in the gallery.
 
@@ -356,12 +368,15 @@ class Gallery:
             "auto" is exact up to 100,000 people. A probe of several pictures is always compared
             exactly, in one pass over the file.
         extrapolate : bool
-            Whether a rate below what the calibration can promise takes its threshold from the
-            tail (then ``promised`` is False), or is an error.
+            Whether a rate that nothing supports is decided nevertheless (then ``promised`` is
+            False), or is an error.
         apart : None, "all", or iterable of (int, int)
             Probes that are different people, and never get one name: none are known to be, all of
             them are (the faces of one picture), or these pairs of rows (tracks that share a
             frame). See :func:`mien.verification.decide_people`.
+        impostors : {"lookalikes", "strangers"}
+            Who the unknown probes are expected to be: people who look like those enrolled, which
+            is careful, or anybody.
 
         Raises
         ------
@@ -390,6 +405,7 @@ class Gallery:
             top=top,
             extrapolate=extrapolate,
             apart=apart,
+            own=self.calibrate(impostors),
         )
         shown = {number for one in found for number, _ in one.candidates}
         shown |= {one.person for one in found if one.person is not None}
@@ -403,9 +419,77 @@ class Gallery:
                 [(names[number], ratio) for number, ratio in one.candidates if number in names],
                 one.threshold,
                 one.promised,
+                one.bound,
+                one.n_comparisons,
             )
             for one in found
         ]
+
+    # What the gallery's own people say about the rates.
+
+    @property
+    def calibration(self) -> OwnCalibration:
+        """What the people of this gallery say about its impostors; see :meth:`calibrate`."""
+        return self.calibrate()
+
+    def calibrate(self, impostors: str = "lookalikes") -> OwnCalibration:
+        """Calibrate on the enrolled people, who are impostors of each other.
+
+        It is made anew whenever faces are added, moved or deleted: without a person it is as if
+        the person had never been there. It is kept in the file, as a few numbers.
+
+        Parameters
+        ----------
+        impostors : {"lookalikes", "strangers"}
+            Who is expected to be mistaken for whom.
+        """
+        check_choice("impostors", impostors, IMPOSTORS)
+        self._follow_model()
+        state = f"{self._mark} {self._store.fingerprint()}"
+        held = self._calibrations.get(impostors)
+        if held is None or held[0] != state:
+            own = self._read_calibration(state, impostors)
+            if own is None:
+                X, people = self.sample_vectors()
+                own = calibrate_own(
+                    self.model.verifier, X, people, impostors=impostors,
+                    prior=self.model.prior(impostors),
+                )  # fmt: skip
+            held = self._calibrations[impostors] = state, own
+        return held[1]
+
+    def sample_vectors(
+        self, n_people: int = 300, n_pictures: int = 4
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Templates (n, d) of the first people, and the numbers (n,) of those people."""
+        return self._store.sample(n_people, n_pictures)
+
+    def _read_calibration(self, state: str, impostors: str) -> OwnCalibration | None:
+        """What the file holds, if it is of these people, this model and this kind."""
+        text = self._store.calibration()
+        try:
+            held = json.loads(text) if text else {}
+            if held.get("state") == state and held["own"]["impostors"] == impostors:
+                return OwnCalibration.from_dict(held["own"])
+        except (ValueError, KeyError, TypeError, InputError) as error:
+            raise GalleryDamagedError(
+                f"{self._store.where} is corrupted: its calibration is not readable"
+            ) from error
+        return None
+
+    def _keep_calibration(self) -> None:
+        """Write the calibration that was used last, where the file holds another one."""
+        held = self._calibrations.get("lookalikes")
+        if held is None or self._store.read_only:
+            return
+        state, own = held
+        # What cannot be written is made again next time.
+        with suppress(GalleryError):
+            if (
+                state == f"{self._store.model_mark()} {self._store.fingerprint()}"
+                and self._read_calibration(state, "lookalikes") is None
+            ):
+                self._store.set_calibration(json.dumps({"state": state, "own": own.to_dict()}))
 
     def _find_best(
         self, counts: np.ndarray, sums: np.ndarray, depth: int, search: str, n_people: int

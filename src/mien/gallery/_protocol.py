@@ -102,6 +102,15 @@ class GalleryStore(Protocol):
     def set_model(self, content: bytes) -> None:
         """Replace it; an index of the old one is forgotten."""
 
+    def fingerprint(self) -> str:
+        """A text that changes whenever a template is added, moved or deleted."""
+
+    def calibration(self) -> str | None:
+        """The calibration by the gallery's own people that was stored last."""
+
+    def set_calibration(self, text: str) -> None:
+        """Store one."""
+
     # People.
     def count_people(self) -> int:
         """All people."""
@@ -173,6 +182,9 @@ class GalleryStore(Protocol):
 
     def some_people(self, ids: Iterable[int]) -> PeopleBatch:
         """Sums of the named people."""
+
+    def sample(self, n_people: int, n_pictures: int) -> tuple[np.ndarray, np.ndarray]:
+        """Templates (n, d) of the first people, and their numbers (n,)."""
 
     def gone_since(self, revision: int) -> list[int]:
         """Numbers of people who were deleted or merged since."""

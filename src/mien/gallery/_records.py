@@ -85,8 +85,14 @@ class Identification:
     threshold : float
         What the best person's ratio had to reach for the stated rate; never below 0, so that
         nobody is named against the evidence.
-    promised : bool
-        False where the threshold was extrapolated beyond what the calibration can promise.
+    promised : True, "shipped" or False
+        True: the gallery's own people support the rate. "shipped": it rests on the model's card.
+        False: the people here are unlike those of the card, or the rate is beyond its trials.
+    bound : float
+        Upper end of the 95 % interval of the realised false accept rate per comparison, where
+        the stated one is ``1 - (1 - fpir)^(1/n)``.
+    n_comparisons : int
+        Comparisons of this gallery's own people that it rests on.
     """
 
     person: str | None
@@ -94,7 +100,9 @@ class Identification:
     probability: float
     candidates: list[tuple[str, float]] = field(default_factory=list)
     threshold: float = float("nan")
-    promised: bool = True
+    promised: bool | str = True
+    bound: float = float("nan")
+    n_comparisons: int = 0
 
 
 @dataclass(frozen=True)

@@ -298,6 +298,23 @@ class SqliteStore(RowCodec):
             self.set_meta("index", None)
             self.record("set-model", revision, None, 0, 0)
 
+    def fingerprint(self) -> str:
+        """A text that changes whenever a template is added, moved or deleted."""
+        if self.format == 1:
+            return str(self.revision())
+        held = Summary.parse(self.meta("summary"), self)
+        return f"{held.counts['template']} {held.sums['template']:x}"
+
+    def calibration(self) -> str | None:
+        """The calibration by the gallery's own people that was stored last."""
+        text = self.meta("calibration")
+        return text if type(text) is str else None
+
+    def set_calibration(self, text: str) -> None:
+        """Store a calibration; it holds a few numbers and nothing of a person."""
+        with self.writing():
+            self.set_meta("calibration", text)
+
     @property
     def codec(self) -> RowCodec:
         """How what is stored is read."""
@@ -547,6 +564,22 @@ class SqliteStore(RowCodec):
                 np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros((0, self.dimension), "f4")
             )
         return PeopleBatch(*(np.concatenate(column) for column in zip(*parts, strict=True)))
+
+    def sample(self, n_people: int, n_pictures: int) -> tuple[np.ndarray, np.ndarray]:
+        """Templates (n, d) of the first people, and their numbers (n,)."""
+        with self.reading():
+            people = self.query(
+                "SELECT DISTINCT person FROM template ORDER BY person LIMIT ?", (n_people,)
+            )
+            statement = f"{self._templates()} WHERE person = ? ORDER BY digest, face LIMIT ?"
+            rows = [
+                self._checked_template(row)
+                for (number,) in people
+                for row in self.query(statement, (number, n_pictures))
+            ]
+        if not rows:
+            return np.zeros((0, self.dimension), np.float32), np.zeros(0, np.int64)
+        return self.show_vectors(rows), np.asarray([row[0] for row in rows], dtype=np.int64)
 
     def _sum_rows(self, cursor: sqlite3.Cursor, total: Summary | None) -> Iterator[PeopleBatch]:
         kept: list[Any] = []

@@ -142,6 +142,8 @@ def enrol(
                 _store(opened, batch, root, people)
                 batch = []
         _store(opened, batch, root, people)
+        # The people calibrate the gallery; what they say is kept in it.
+        _ = opened.calibration
         path = opened.path
     n_pictures = len(listed) + sum(failure.reason == "nobody named" for failure in failures)
     return Enrolment(path, people, n_pictures, sum(people.values()), already, failures)

@@ -40,7 +40,7 @@ class IdentifiedFace:
     ----------
     person : str or None
         None is "unknown".
-    log_ratio, probability, threshold, promised, candidates
+    log_ratio, probability, threshold, promised, bound, n_comparisons, candidates
         As in :class:`mien.gallery.Identification`; of the person that was assigned, or of the best
         candidate.
     found : FoundFace
@@ -53,10 +53,12 @@ class IdentifiedFace:
     log_ratio: float
     probability: float
     threshold: float
-    promised: bool
+    promised: bool | str
     candidates: list[tuple[str, float]]
     found: FoundFace = field(repr=False)
     frames: tuple[int, ...] = ()
+    bound: float = float("nan")
+    n_comparisons: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; no template."""
@@ -66,6 +68,8 @@ class IdentifiedFace:
             "probability": self.probability,
             "threshold": _finite(self.threshold),
             "promised": self.promised,
+            "bound": _finite(self.bound),
+            "comparisons": self.n_comparisons,
             "candidates": [[name, ratio] for name, ratio in self.candidates],
             "box": [round(float(value), 1) for value in self.found.face.box],
             **({"frames": list(self.frames)} if self.frames else {}),
@@ -134,25 +138,26 @@ def _show(
     return [
         IdentifiedFace(
             one.person, one.log_ratio, one.probability, one.threshold, one.promised,
-            one.candidates, face, () if frames is None else frames[i],
+            one.candidates, face, () if frames is None else frames[i], one.bound,
+            one.n_comparisons,
         )
         for i, (one, face) in enumerate(zip(found, faces, strict=True))
     ]  # fmt: skip
 
 
 def identify_result(
-    result: PictureResult, gallery: Gallery, fpir: float, top: int
+    result: PictureResult, gallery: Gallery, fpir: float, top: int, impostors: str = "lookalikes"
 ) -> IdentifiedPicture:
     """Name the faces of a picture that was analysed already."""
     if result.error is not None or not result.faces:
         return IdentifiedPicture(result.path, [], result.error)
     vectors = np.stack([face.vector for face in result.faces])
-    found = gallery.identify(vectors, fpir=fpir, top=top, apart="all")
+    found = gallery.identify(vectors, fpir=fpir, top=top, apart="all", impostors=impostors)
     return IdentifiedPicture(result.path, _show(found, result.faces))
 
 
 def _identify_video(
-    video: VideoResult, gallery: Gallery, fpir: float, top: int
+    video: VideoResult, gallery: Gallery, fpir: float, top: int, impostors: str
 ) -> IdentifiedPicture:
     """Every track as one set of pictures; two tracks with a frame in common are two people."""
     tracks, frames, vectors = video.tracks, video.frames, video.vectors
@@ -163,7 +168,9 @@ def _identify_video(
     rows = [np.flatnonzero(tracks == number) for number in numbers]
     seen = [set(frames[mine].tolist()) for mine in rows]
     apart = [(i, j) for i in range(len(rows)) for j in range(i) if seen[i] & seen[j]]
-    found = gallery.identify([vectors[mine] for mine in rows], fpir=fpir, top=top, apart=apart)
+    found = gallery.identify(
+        [vectors[mine] for mine in rows], fpir=fpir, top=top, apart=apart, impostors=impostors
+    )
     best = [video.detections[_best_row(video, mine)].found for mine in rows]
     spans = [(int(frames[m].min()), int(frames[m].max()), len(m)) for m in rows]
     return IdentifiedPicture(video.path, _show(found, best, spans))
@@ -188,6 +195,7 @@ def iter_identified(
     every: int = 5,
     n_jobs: int = 2,
     key: bytes | str | None = None,
+    impostors: str = "lookalikes",
 ) -> Iterator[IdentifiedPicture]:
     """As :func:`identify`, one picture after the other: for more than fit into memory."""
     check_rate("fpir", fpir)
@@ -202,10 +210,10 @@ def iter_identified(
         engine = engine_of(opened.model)
         if pictures:
             for result in analyse_pictures(pictures, engine, n_jobs=n_jobs):
-                yield identify_result(result, opened, fpir, top)
+                yield identify_result(result, opened, fpir, top, impostors)
         for path in videos:
             video = analyse_video(path, engine, every=every, n_jobs=n_jobs, keep_crops=True)
-            yield _identify_video(video, opened, fpir, top)
+            yield _identify_video(video, opened, fpir, top, impostors)
 
 
 def identify(
@@ -217,6 +225,7 @@ def identify(
     every: int = 5,
     n_jobs: int = 2,
     key: bytes | str | None = None,
+    impostors: str = "lookalikes",
 ) -> list[IdentifiedPicture]:
     """Name everybody on pictures or in videos, or say that it is nobody in the gallery.
 
@@ -227,16 +236,19 @@ def identify(
     gallery : Gallery or path
         From :func:`enrol`.
     fpir : float
-        Of strangers, the part that may be named as somebody. A name also needs a ratio above 0,
-        whatever the rate allows: nobody is named against the evidence.
+        Maximum share of unknown faces that may wrongly get a name. A name also needs a ratio above
+        0, whatever the rate allows: nobody is named against the evidence.
     top : int
-        Candidates to tell.
+        Number of candidates to show per face.
     every : int
-        Look at each so many frames of a video.
+        Analyse every N-th frame of a video.
     n_jobs : int
         Pictures that are worked on at the same time.
     key : bytes, str or None
         Of a sealed gallery.
+    impostors : {"lookalikes", "strangers"}
+        Who unknown faces are expected to be: people who look like those enrolled, as family or
+        colleagues, which is careful, or anybody.
 
     Returns
     -------
@@ -252,6 +264,7 @@ def identify(
     """
     return list(
         iter_identified(
-            photos, gallery, fpir=fpir, top=top, every=every, n_jobs=n_jobs, key=key
+            photos, gallery, fpir=fpir, top=top, every=every, n_jobs=n_jobs, key=key,
+            impostors=impostors,
         )
     )  # fmt: skip

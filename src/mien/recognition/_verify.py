@@ -41,6 +41,10 @@ class Verification:
         The false accept rate at which it was decided.
     threshold : float or None
         The log ratio from which on the answer is "one person".
+    promised : "shipped" or False
+        "shipped": the rate rests on the model's card. False: the card does not reach that far.
+    bound : float
+        Upper end of the 95 % interval of the realised rate, over places that the model never saw.
     reason : str
         Why there is no decision.
     paths : (Path, Path)
@@ -59,6 +63,8 @@ class Verification:
     same: bool | None
     far: float
     threshold: float | None
+    promised: bool | str
+    bound: float
     reason: str
     paths: tuple[Path, Path]
     n_faces: tuple[int, int]
@@ -80,6 +86,8 @@ class Verification:
             "prior": self.prior,
             "far": self.far,
             "threshold": self.threshold,
+            "promised": self.promised,
+            "bound": self.bound,
             "reason": self.reason,
             "calibrated": True,
             "pictures": [
@@ -121,6 +129,7 @@ def verify(
     engine: str | None = None,
     far: float = 0.001,
     prior: float = 0.5,
+    impostors: str = "lookalikes",
 ) -> Verification:
     """Say how much more likely two pictures are of one person than of two.
 
@@ -137,6 +146,9 @@ def verify(
     prior : float
         Probability of one person before looking, for ``probability``; the decision does not
         depend on it.
+    impostors : {"lookalikes", "strangers"}
+        Who is expected to be mistaken for whom: people who look alike, as family or colleagues,
+        which is careful, or strangers.
 
     Returns
     -------
@@ -178,11 +190,15 @@ def compare_faces(
     faces = [_largest(result) for result in (first, second)]
     vectors = [face.vector[None].astype(np.float64) for face in faces]
     ratio = float(model.verifier.score_pairs(*vectors)[0])
-    threshold, reason = None, ""
+    own, table = model.calibrate(impostors), model.verifier.thresholds_
+    threshold, reason, promised = None, "", False
     try:
-        threshold = model.verifier.threshold(far, size=1)
+        table.threshold(far, size=1)
     except NotEnoughDataError as error:
         reason = str(error)
+    else:
+        threshold = own.threshold(table, far, size=1)
+        promised = "shipped"
     return Verification(
         log_ratio=ratio,
         probability=float(expit(ratio + logit(prior))),
@@ -190,6 +206,8 @@ def compare_faces(
         same=None if threshold is None else ratio >= threshold,
         far=far,
         threshold=threshold,
+        promised=promised,
+        bound=own.promise(far).bound,
         reason=reason,
         paths=(first.path, second.path),
         n_faces=(len(first.faces), len(second.faces)),

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from mien.errors import InputError
+from mien.errors import InputError, NotEnoughDataError
+from mien.verification._own_calibration import OwnCalibration, Promise
 from mien.verification._thresholds import ThresholdTable, rate_per_person
 
 __all__ = ["Decision", "decide_people"]
@@ -33,8 +34,14 @@ class Decision:
     threshold : float
         What the ratio had to reach for the stated rate; never below 0, so that nobody is named
         against the evidence.
-    promised : bool
-        False where the threshold was extrapolated beyond what the calibration supports.
+    promised : True, "shipped" or False
+        True: one's own people support the rate (without an own calibration: the trials of the
+        table do). "shipped": it rests on the model's card alone. False: nothing supports it.
+    bound : float
+        Upper end of the 95 % interval of the realised rate per comparison; NaN without an own
+        calibration.
+    n_comparisons : int
+        Own comparisons that it rests on.
     candidates : list of (int, float)
         The best people and their ratios, from the best.
     """
@@ -43,8 +50,10 @@ class Decision:
     log_ratio: float
     probability: float = 0.0
     threshold: float = float("nan")
-    promised: bool = True
+    promised: bool | str = True
     candidates: list[tuple[int, float]] = field(default_factory=list)
+    bound: float = float("nan")
+    n_comparisons: int = 0
 
 
 def decide_people(
@@ -59,6 +68,7 @@ def decide_people(
     top: int = 5,
     extrapolate: bool = True,
     apart: str | Iterable[tuple[int, int]] | None = None,
+    own: OwnCalibration | None = None,
 ) -> list[Decision]:
     """Name each probe, or say that it is nobody in the gallery.
 
@@ -81,14 +91,16 @@ def decide_people(
     top : int
         Number of candidates to show per probe.
     extrapolate : bool
-        Whether a rate below what the calibration supports takes its threshold from the tail (then
-        ``promised`` is False), or is an error.
+        Whether a rate that nothing supports is decided nevertheless (then ``promised`` is False),
+        or is an error.
     apart : None, "all", or iterable of (int, int)
         Probes that are different people: none are known to be, all of them are (the faces of one
         picture), or these pairs (tracks that share a frame). Of all allowed ways to name the faces
         of one picture the one with the largest sum of ratios above their thresholds is taken;
         with pairs, probes are named in the order of their ratios. A probe whose candidates are
         all taken is unknown.
+    own : OwnCalibration or None
+        Where one's own impostors lie: moves thresholds and probabilities.
 
     Returns
     -------
@@ -119,10 +131,22 @@ def decide_people(
     """
     rate = rate_per_person(fpir, n_people)
     known = people != NOBODY
-    thresholds = _find_thresholds(table, rate, np.asarray(counts), sizes, known, extrapolate)
+    counts = np.asarray(counts)
+    promise = _make_promise(table, rate, own)
+    if promise.promised is False and not extrapolate:
+        raise NotEnoughDataError(_why_not(table, promise))
+    thresholds = np.full(sizes.shape, np.inf)
+    ratios = np.array(scores, dtype=np.float64)
+    for count, size, here in _each_size(counts, sizes, known):
+        if own is None:
+            needed = table.threshold(rate, probe_size=count, size=size, extrapolate=True)
+        else:
+            needed = own.threshold(table, rate, probe_size=count, size=size)
+            ratios[here] = own.log_ratios(table.curve(size, count), ratios[here])
+        # Few people and a generous rate may allow less than even odds: nobody is named then.
+        thresholds[here] = max(needed, 0.0)
     named = _assign(people, scores, thresholds, apart)
-    promised = table.supports(rate)
-    odds = np.where(known, np.exp(np.minimum(scores, 500.0).astype(np.float64)), 0.0) / n_people
+    odds = np.where(known, np.exp(np.minimum(ratios, 500.0)), 0.0) / n_people
     probabilities = odds / (1 + odds.sum(axis=1, keepdims=True))
     decisions = []
     for i, chosen in enumerate(named):
@@ -136,35 +160,51 @@ def decide_people(
                 float(scores[i, shown]),
                 float(probabilities[i, 0]),
                 float(thresholds[i, shown]),
-                promised,
+                promise.promised,
                 [
                     (int(people[i, j]), float(scores[i, j]))
                     for j in np.flatnonzero(known[i])[:top].tolist()
                 ],
+                promise.bound,
+                promise.n_comparisons,
             )
         )
     return decisions
 
 
-def _find_thresholds(
-    table: ThresholdTable,
-    rate: float,
-    counts: np.ndarray,
-    sizes: np.ndarray,
-    known: np.ndarray,
-    extrapolate: bool,
-) -> np.ndarray:
-    """Thresholds (n, c) of every candidate; infinite where there is none."""
-    thresholds = np.full(sizes.shape, np.inf)
+def _make_promise(table: ThresholdTable, rate: float, own: OwnCalibration | None) -> Promise:
+    """What a rate rests on: own people, the card, or nothing."""
+    if own is None:
+        return Promise(table.supports(rate), rate, float("nan"), 0, 0)
+    promise = own.promise(rate)
+    if promise.promised == "shipped" and not table.supports(rate):
+        return replace(promise, promised=False)
+    return promise
+
+
+def _why_not(table: ThresholdTable, promise: Promise) -> str:
+    own = (
+        f", and {promise.n_comparisons:,} comparisons of {promise.n_people} own people bound it "
+        f"by {promise.bound:.2g} only"
+        if promise.n_comparisons
+        else ""
+    )
+    return (
+        f"not enough data to promise a false accept rate of {promise.rate:.2g} per person: the "
+        f"lowest that the trials of the model support is {table.lowest_far:.2g}{own}; enrol more "
+        "people, ask for a higher rate, or take extrapolate=True, which makes no promise"
+    )
+
+
+def _each_size(
+    counts: np.ndarray, sizes: np.ndarray, known: np.ndarray
+) -> Iterator[tuple[int, int, np.ndarray]]:
+    """Pictures of the probe, pictures of the candidate, and where both are so many (n, c)."""
     for count in np.unique(counts).tolist():
         for size in np.unique(sizes[counts == count]).tolist():
             here = known & (sizes == size) & (counts == count)[:, None]
-            if not here.any():
-                continue
-            needed = table.threshold(rate, probe_size=count, size=size, extrapolate=extrapolate)
-            # Few people and a generous rate may allow less than even odds: nobody is named then.
-            thresholds[here] = max(needed, 0.0)
-    return thresholds
+            if here.any():
+                yield count, size, here
 
 
 def _assign(

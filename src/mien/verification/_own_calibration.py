@@ -184,6 +184,11 @@ class OwnCalibration:
     evidence: tuple[ImpostorEvidence, ...] = ()
     line: RatioLine = RatioLine()
 
+    @classmethod
+    def of(cls, impostors: str) -> OwnCalibration:
+        """That of a model which brings no priors of its own."""
+        return cls(_kind(impostors), DEFAULT_PRIORS[_kind(impostors)])
+
     @cached_property
     def belief(self) -> ImpostorBelief:
         """What is left open about the impostors."""
