@@ -87,7 +87,8 @@ def show_answer(answer: dict[str, Any]) -> None:
         )
         if answer.get("promised") == "shipped":
             say(
-                f"the rate rests on the model's card; elsewhere it may be up to {answer['bound']:.2g}"
+                "the rate rests on the model's card; elsewhere it may be up to "
+                f"{answer['bound']:.2g}"
             )
 
 

@@ -163,7 +163,7 @@ def verify(
     """
     model = load_model(model, engine)
     first, second = analyse_pictures([a, b], engine_of(model), n_jobs=1)
-    return compare_faces(first, second, model, far=far, prior=prior)
+    return compare_faces(first, second, model, far=far, prior=prior, impostors=impostors)
 
 
 def compare_faces(
@@ -173,6 +173,7 @@ def compare_faces(
     *,
     far: float = 0.001,
     prior: float = 0.5,
+    impostors: str = "lookalikes",
 ) -> Verification:
     """As :func:`verify`, of pictures that were analysed already; the largest face is taken.
 
@@ -182,7 +183,7 @@ def compare_faces(
         From :func:`mien.faces.analyse_pictures`, with the engine of the model.
     model : FaceModel
         Compares them.
-    far, prior
+    far, prior, impostors
         As in :func:`verify`.
     """
     check_rate("prior", prior)
@@ -191,14 +192,14 @@ def compare_faces(
     vectors = [face.vector[None].astype(np.float64) for face in faces]
     ratio = float(model.verifier.score_pairs(*vectors)[0])
     own, table = model.calibrate(impostors), model.verifier.thresholds_
-    threshold, reason, promised = None, "", False
+    threshold: float | None = None
+    reason = ""
     try:
         table.threshold(far, size=1)
     except NotEnoughDataError as error:
         reason = str(error)
     else:
         threshold = own.threshold(table, far, size=1)
-        promised = "shipped"
     return Verification(
         log_ratio=ratio,
         probability=float(expit(ratio + logit(prior))),
@@ -206,7 +207,7 @@ def compare_faces(
         same=None if threshold is None else ratio >= threshold,
         far=far,
         threshold=threshold,
-        promised=promised,
+        promised=False if threshold is None else "shipped",
         bound=own.promise(far).bound,
         reason=reason,
         paths=(first.path, second.path),
