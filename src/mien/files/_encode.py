@@ -132,10 +132,7 @@ class Encoder:
 
 def _verify(name: str, params: dict[str, Any], state: dict[str, Any], where: str) -> None:
     """Refuse to write what could not be read again."""
-    statement = STATEMENTS.get(name)
-    if statement is None:
-        return
     try:
-        statement.verify(params, state)
+        STATEMENTS[name].verify(params, state)
     except Mismatch as error:
         raise InputError(f"{where} cannot be saved as a {name}: {error}") from error

@@ -138,6 +138,9 @@ def _read(file: BinaryIO, where: str, max_bytes: int) -> Any:
     decoder = Decoder(where, container.arrays(), container.size, document["format"])
     try:
         model = decoder.decode(document["object"], 0)
+        if document["format"] < FORMAT:
+            # What was brought to today's format must be what could be written today.
+            Encoder().encode(model, "model")
     except ModelFileError:
         raise
     except (

@@ -29,8 +29,11 @@ __all__ = [
     "anything_plain",
     "boolean",
     "choice",
+    "count",
     "either",
+    "fields",
     "flag",
+    "half",
     "instance",
     "integers",
     "items",
@@ -149,12 +152,13 @@ class _Array(Term):
     called: str = "numbers"
     order: str = ""
     nan: bool = False
+    half: bool = False
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         if not isinstance(value, np.ndarray) or value.dtype.kind not in self.kinds:
             raise Mismatch(f"{where} must be an array of {self.called}; got {_kind(value)}")
-        if value.dtype == np.float16:
-            raise Mismatch(f"{where} is of half precision, which no model is")
+        if (value.dtype == np.float16) != self.half:
+            raise Mismatch(f"{where} has the precision {value.dtype}")
         _check_shape(value, self.shape, where, sizes)
         if value.size == 0 or value.dtype.kind == "b":
             return
@@ -187,6 +191,11 @@ def real(*shape: Length, low: float = -LARGEST, high: float = LARGEST, order: st
 def positive(*shape: Length) -> Term:
     """Finite numbers above zero, by which one may divide."""
     return _Array("f", shape, SMALLEST, LARGEST, called="numbers above zero")
+
+
+def half(*shape: Length, low: float = -65504.0) -> Term:
+    """Finite numbers of half precision."""
+    return _Array("f", shape, low, 65504.0, called="numbers of half precision", half=True)
 
 
 def unbounded(*shape: Length, nan: bool = False) -> Term:
@@ -274,6 +283,11 @@ class _Number(Term):
 def number(low: float = -LARGEST, high: float = LARGEST, *, whole: bool = False) -> Term:
     """One finite number."""
     return _Number(low, high, whole)
+
+
+def count() -> Term:
+    """A whole number of something, from 0."""
+    return _Number(0, 2**53, True)
 
 
 @dataclass(frozen=True)
@@ -422,6 +436,23 @@ class _Mapping(Term):
 def mapping(keys: Term, values: Term) -> Term:
     """A dict."""
     return _Mapping(keys, values)
+
+
+@dataclass(frozen=True)
+class _Fields(Term):
+    terms: tuple[tuple[str, Term], ...]
+
+    def check(self, value: Any, where: str, sizes: Sizes) -> None:
+        names = {name for name, _ in self.terms}
+        if type(value) is not dict or set(value) != names:
+            raise Mismatch(f"{where} must have the entries {', '.join(sorted(names))}")
+        for name, term in self.terms:
+            term.check(value[name], f"{where}.{name}", sizes)
+
+
+def fields(**terms: Term) -> Term:
+    """A dict with exactly these entries."""
+    return _Fields(tuple(terms.items()))
 
 
 @dataclass(frozen=True)
