@@ -9,6 +9,7 @@ import random
 import stat
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -36,10 +37,11 @@ from mien.errors import (
     ModelFileError,
     ModelFormatError,
 )
-from mien.files import _container, describe
-from mien.files._container import read_container
+from mien.files import REGISTRY, _container, describe
 from mien.files._decode import Decoder
 from mien.files._encode import Encoder
+from mien.files._statements import STATEMENTS
+from tests.forge import forge, take_apart
 from tests.near import assert_near
 
 rng = np.random.default_rng(0)
@@ -292,13 +294,6 @@ def test_any_changed_byte_is_noticed(good: bytes, tmp_path: Path, part: int) -> 
             mien.load(path)
 
 
-def _take_apart(path: Path) -> tuple[dict[str, np.ndarray], Any]:
-    with open(path, "rb") as file:
-        container = read_container(file, str(path), 2**30)
-        container.check_digest(file)
-    return container.arrays(), json.loads(container.document)
-
-
 def _forge(path: Path, arrays: dict[str, np.ndarray], document: Any) -> None:
     _container.write(path, arrays, json.dumps(document))
 
@@ -337,7 +332,7 @@ def _mutate(node: Any, draw: random.Random) -> Any:
 def test_forged_files_with_a_right_digest_never_do_more_than_fail(tmp_path: Path) -> None:
     """Whoever can write a digest can write any tree: still only data, or an error of ours."""
     path = mien.save(FITTED[-1], tmp_path / "f")
-    arrays, document = _take_apart(path)
+    arrays, document = take_apart(path)
     draw = random.Random(1)
     failed = 0
     for _ in range(2500):
@@ -450,3 +445,86 @@ def test_a_killed_save_leaves_the_old_file(tmp_path: Path) -> None:
     ended = subprocess.run([sys.executable, "-c", code, str(path)], check=False)
     assert ended.returncode == -9
     assert isinstance(mien.load(path), StandardScaler)
+
+
+# ---------------------------------------------------------------------------- statements
+
+
+def test_every_registered_class_has_a_statement() -> None:
+    assert set(STATEMENTS) == set(REGISTRY)
+
+
+def test_how_a_model_is_run_never_comes_from_a_file(tmp_path: Path) -> None:
+    """Numbers of jobs, caches and paths: a file may not start threads or write anywhere."""
+    trap = tmp_path / "trap"
+    model = make_pipeline(StandardScaler(), PCA(2), memory=str(trap), verbose=True).fit(X)
+    path = mien.save(model, tmp_path / "m")
+    arrays, document = take_apart(path)
+    assert "memory" not in document["object"]["params"]
+    document["object"]["params"] |= {"memory": str(trap), "verbose": True}
+    forge(path, (arrays, document))
+    again = mien.load(path)
+    assert again.memory is None
+    assert again.verbose is False
+    mien.save(LogisticRegression().fit(X, Y), path)
+    arrays, document = take_apart(path)
+    document["object"]["params"]["n_jobs"] = 20_000
+    forge(path, (arrays, document))
+    assert mien.load(path).n_jobs is None
+
+
+def test_memory_is_computed_before_it_is_taken(tmp_path: Path) -> None:
+    """One long label and many empty ones; a header of millions of tiny parts."""
+    path = mien.save(LinearSVC().fit(X, Y), tmp_path / "m")
+    arrays, document = take_apart(path)
+    labels = document["object"]["state"]["classes_"]
+    labels |= {"items": ["x" * 500_000, *[""] * 4999], "shape": [5000]}
+    forge(path, (arrays, document))
+    assert path.stat().st_size < 600_000
+    tracemalloc.start()
+    with pytest.raises(ModelDamagedError, match=r"labels would take 9,537 MiB"):
+        mien.load(path)
+    header = b'{"__metadata__":{"mien.model":"{}","mien.sha256":"' + b"0" * 64 + b'"},"a":['
+    header += b"{}," * 4_000_000 + b"0]}"
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(ModelFormatError, match=r"would take about .* MiB of memory"):
+        mien.load(path)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 64 * 2**20
+
+
+def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ModelFormatError, match="not a file"):
+        mien.load(tmp_path / "pipe")
+
+
+def test_a_permutation_that_is_none_never_reaches_a_kernel(tmp_path: Path) -> None:
+    """Compiled code would read, and with a forged number of features write, outside its arrays."""
+    from mien.kernelmaps import Fastfood
+
+    path = mien.save(Fastfood(2, sigma=1.0, random_state=0).fit(X), tmp_path / "m")
+    arrays, document = take_apart(path)
+    (order,) = [name for name in arrays if "order_" in name]
+    for wrong in (2**30, -1, int(arrays[order][0, 1])):
+        changed = arrays[order].copy()
+        changed[0, 0] = wrong
+        forge(path, (arrays | {order: changed}, document))
+        with pytest.raises(ModelDamagedError, match="order_"):
+            mien.load(path)
+    document["object"]["state"]["_n_features_out"] = 1
+    forge(path, (arrays, document))
+    with pytest.raises(ModelDamagedError, match="_n_features_out is 1"):
+        mien.load(path)
+
+
+def test_a_random_generator_stands_within_its_state(tmp_path: Path) -> None:
+    path = mien.save(PCA(2, random_state=np.random.RandomState(0)).fit(X), tmp_path / "m")
+    arrays, document = take_apart(path)
+    state = document["object"]["params"]["random_state"]["state"]["items"]
+    for place in (625, -1, 2**40, 1.5, None):
+        state[2] = place
+        forge(path, (arrays, document))
+        with pytest.raises(ModelDamagedError):
+            mien.load(path)

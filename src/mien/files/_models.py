@@ -138,6 +138,8 @@ def _read(file: BinaryIO, where: str, max_bytes: int) -> Any:
     decoder = Decoder(where, container.arrays(), container.size, document["format"])
     try:
         model = decoder.decode(document["object"], 0)
+        if not hasattr(model, "get_params") and not hasattr(model, "to_arrays"):
+            raise ModelDamagedError(f"{where}: it holds a {type(model).__name__} and no model")
         if document["format"] < FORMAT:
             # What was brought to today's format must be what could be written today.
             Encoder().encode(model, "model")

@@ -78,6 +78,7 @@ RUNTIME = (
     "verbose",
     "verbose_interval",
     "_n_threads",
+    "_sklearn_output_config",
 )
 
 

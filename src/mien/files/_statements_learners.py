@@ -150,21 +150,29 @@ def _check_pcca(params: Values, fitted: Values, sizes: Sizes) -> None:
         for part, width in zip(noise, (first, second), strict=True):
             if part.shape != (sizes["k"], width, width):
                 raise Mismatch(f"noise_ has the shape {part.shape} for a view of {width}")
-            for matrix in part:
-                _check_definite(matrix, "noise_")
+        least = min(_check_definite(matrix, "noise_") for part in noise for matrix in part)
     elif isinstance(noise, tuple) or not np.all(noise > 0):
         raise Mismatch("noise_ must be above zero")
+    else:
+        least = float(noise.min())
+    shared = float(
+        np.square(fitted["loadings_"].astype(np.float64)).sum(axis=(1, 2)).max(initial=0)
+    )
+    if not shared <= 1e14 * least:
+        raise Mismatch("loadings_ is too large for noise_")
     if params["n_components"] != sizes["k"] or params["n_latent"] != sizes["q"]:
         raise Mismatch("n_components and n_latent do not fit loadings_")
     if not abs(float(fitted["weights_"].sum()) - 1) < 1e-3:
         raise Mismatch("weights_ must sum to one")
 
 
-def _check_definite(matrix: np.ndarray, where: str) -> None:
+def _check_definite(matrix: np.ndarray, where: str) -> float:
+    """About the smallest variance of a covariance."""
     try:
-        np.linalg.cholesky(matrix)
+        factor = np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError as error:
         raise Mismatch(f"{where} must be positive definite") from error
+    return float(np.diagonal(factor).min()) ** 2
 
 
 def _check_machine(params: Values, fitted: Values, sizes: Sizes) -> None:
@@ -180,6 +188,7 @@ def _check_descriptors(params: Values, fitted: Values, sizes: Sizes) -> None:
 
 
 _ENCODER = instance("FisherVector", "MultiViewSuperVector")
+_BAG_ENCODER = instance("BagEncoder", "FisherVector", "MultiViewSuperVector")
 _LINEAR_MAP: dict[str, Term] = {
     "n_features_in_": size("d"),
     "mean_": real("d"),
@@ -221,15 +230,15 @@ LEARNERS: dict[str, Statement] = {
     "mien.GridLBP": Statement(
         {"image_shape_": pair(_ANY_SIDE, _ANY_SIDE), "n_features_out_": count()},
         params={
-            "radii": items(_RADIUS, kind=tuple),
-            "grids": items(number(1, 256, whole=True), kind=tuple),
+            "radii": items(_RADIUS, kind=tuple, fewest=1),
+            "grids": items(number(1, 256, whole=True), kind=tuple, fewest=1),
         },
         check=_check_lbp,
     ),
     "mien.LandmarkLBP": Statement(
         {"n_landmarks_": number(1, 10_000, whole=True), "n_features_out_": count()},
         params={
-            "scales": items(number(0.01, 100), kind=tuple),
+            "scales": items(number(0.01, 100), kind=tuple, fewest=1),
             "grid": number(1, 256, whole=True),
             "cell": number(1, 1024, whole=True),
             "radius": _RADIUS,
@@ -438,12 +447,13 @@ LEARNERS: dict[str, Statement] = {
     ),
     "mien.BagClassifier": Statement(
         {
-            "encoder_": _ENCODER,
+            "encoder_": _BAG_ENCODER,
             "machine_": instance("LinearSVC", n_features_in_="w"),
             "classes_": labels("c", unique=True),
             "n_features_in_": number(1, 2**40, whole=True),
         },
-        params={"encoder": optional(_ENCODER)},
+        sometimes=("n_features_in_",),
+        params={"encoder": optional(_BAG_ENCODER)},
         check=_check_machine,
     ),
     "mien.BagEncoder": Statement(

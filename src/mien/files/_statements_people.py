@@ -12,7 +12,6 @@ from mien.files._vocabulary import (
     Statement,
     Term,
     anything_plain,
-    choice,
     count,
     either,
     fields,
@@ -155,7 +154,7 @@ PEOPLE: dict[str, Statement] = {
             "model": instance("JointBayesian", "TransferJointBayesian", "Pipeline"),
             "fitted": optional(
                 fields(
-                    candidates_=items(choice("ratio", "cosine", "distance"), kind=tuple),
+                    candidates_=items(text(40), kind=tuple, fewest=1),
                     probe_sizes_=integers("k", low=1, high=2**31, order="rising"),
                     sizes_=integers("m", low=1, high=2**31, order="rising"),
                     coefficients_=real("k", "m", "c", **_LIMITS),

@@ -131,7 +131,8 @@ SKLEARN: dict[str, Statement] = {
             "classes_": labels("c", unique=True),
             "y_type_": choice("binary", "multiclass", "multilabel-indicator"),
             "sparse_input_": flag(),
-        }
+        },
+        params={"neg_label": number(0, 0, whole=True), "pos_label": number(1, 1, whole=True)},
     ),
     "sklearn.LinearSVC": Statement(
         _LINEAR, sometimes=("feature_names_in_",), check=_check_one_machine

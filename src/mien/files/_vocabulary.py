@@ -389,19 +389,22 @@ class _Items(Term):
     term: Term
     kind: type
     length: Length | None
+    fewest: int = 0
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
         if type(value) is not self.kind:
             raise Mismatch(f"{where} must be a {self.kind.__name__}; got {_kind(value)}")
         if self.length is not None:
             _check_shape(_Shaped((len(value),)), (self.length,), where, sizes)  # type: ignore[arg-type]
+        if len(value) < self.fewest:
+            raise Mismatch(f"{where} is empty")
         for i, item in enumerate(value):
             self.term.check(item, f"{where}[{i}]", sizes)
 
 
-def items(term: Term, length: Length | None = None, *, kind: type = list) -> Term:
+def items(term: Term, length: Length | None = None, *, kind: type = list, fewest: int = 0) -> Term:
     """A list (or tuple) in which everything is what the term says."""
-    return _Items(term, kind, length)
+    return _Items(term, kind, length, fewest)
 
 
 @dataclass(frozen=True)

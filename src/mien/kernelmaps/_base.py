@@ -213,4 +213,10 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
                 NumericsWarning,
                 stacklevel=3,
             )
-        return V, linalg.cho_factor(V.T @ V, check_finite=False)
+        try:
+            return V, linalg.cho_factor(V.T @ V, check_finite=False)
+        except linalg.LinAlgError as error:
+            raise InputError(
+                "the frequencies do not determine the vectors, so features cannot be turned back; "
+                "raise expansion to 2 or more"
+            ) from error
