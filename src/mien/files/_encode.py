@@ -135,4 +135,7 @@ def _verify(name: str, params: dict[str, Any], state: dict[str, Any], where: str
     try:
         STATEMENTS[name].verify(params, state)
     except Mismatch as error:
-        raise InputError(f"{where} cannot be saved as a {name}: {error}") from error
+        raise InputError(
+            f"{where} cannot be saved as a {name}: {error} (what a file may hold of each class is "
+            "stated in mien/files/_statements_*.py)"
+        ) from error

@@ -87,11 +87,18 @@ _BAYESIAN: dict[str, Term] = {
     "truncation_error_": pair(number(), number()),
     "objective_": real("i"),
     "n_iter_": count(),
+    "prior_people_": optional(number(0, 1e30)),
     "statistics_": instance("GroupStatistics"),
     "feature_names_in_": labels("d"),
 }
-_BAYESIAN_SOMETIMES = ("objective_", "n_iter_", "statistics_", "feature_names_in_",
-                       "truncation_error_")  # fmt: skip
+_BAYESIAN_SOMETIMES = (
+    "feature_names_in_",
+    "n_iter_",
+    "objective_",
+    "prior_people_",
+    "statistics_",
+    "truncation_error_",
+)
 
 PEOPLE: dict[str, Statement] = {
     "mien.GroupStatistics": Statement(
@@ -131,8 +138,9 @@ PEOPLE: dict[str, Statement] = {
             "mean_shrinkage_": number(0, 1),
             "steps_": optional(instance("Pipeline")),
             "rank_tol": number(0, 1),
+            "prior_people": optional(number(0, 1e30)),
         },
-        sometimes=(*_BAYESIAN_SOMETIMES, "steps_", "rank_tol", "source_people_"),
+        sometimes=(*_BAYESIAN_SOMETIMES, "steps_", "rank_tol", "source_people_", "prior_people"),
         params={"source": instance("JointBayesian", "TransferJointBayesian", "Pipeline")},
         check=_check_model,
     ),
