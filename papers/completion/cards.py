@@ -13,8 +13,8 @@ _CARDS: dict[str, tuple[str, dict[str, str], list[str]]] = {
         "recognition/models/completion.mien",
         {
             "name": "mien model of aligned grey faces, for `mien complete`",
-            "made by": "`mien train completer lfw --completer low-rank --components 110 --size 64 "
-            "--cover lower --out completion.mien`",
+            "made by": "`mien crops train completer lfw --completer low-rank --components 110 "
+            "--size 64 --cover lower --out completion.mien`",
             "data": "Labeled Faces in the Wild (Huang et al., 2007, 2012), deep-funneled: 13,230 "
             "pictures of 5,749 people (three without a face left out), each also mirrored; 500 "
             "held out to choose one number",

@@ -40,7 +40,7 @@ def load_sets(
             test_size = 0.1
         elif name == "orl":
             faces = load_orl(home, size=SIZE)
-            settings = {"n_atoms": 150, "max_iter": 3 if quick else 10}
+            settings = {"n_atoms": 75, "max_iter": 3 if quick else 10}
             most, n_test, test_size = len(faces), 100, 0.25
         else:
             faces = crop_rendered(make_faces(300 if quick else 2000, 4, size=64, random_state=seed))

@@ -26,6 +26,8 @@ _BETAS = (0.0, 100.0, 1000.0, 10000.0)
 # Vectors on which they are tried, and the largest dictionary that is taken by default.
 _TRIAL_ROWS = 4000
 _MAX_ATOMS = 1000
+# Faces are learned mirrored as well, so that this is an atom for every four faces.
+_VECTORS_PER_ATOM = 8
 
 
 def code_atoms(seen: np.ndarray, atoms: np.ndarray, view: np.ndarray, n_nonzero_coefs: int) -> Any:
@@ -42,8 +44,9 @@ class DictionaryCompleter(Completer):
     Parameters
     ----------
     n_atoms : int or None
-        Size of the dictionary. None takes a quarter of the number of vectors (mirrored faces
-        count), at most 1,000: more atoms than the data support follow single faces.
+        Size of the dictionary. None takes an eighth of the number of vectors (an atom for every
+        four faces, as each is also learned mirrored), at most 1,000: more atoms than the data
+        support follow single faces.
     n_nonzero_coefs : int
         Maximum number of atoms in a code. 10 to 20 for faces of 32 pixels.
     beta : float or None
@@ -159,7 +162,11 @@ class DictionaryCompleter(Completer):
             self._take(self._build(self.beta_, len(X), seed, self.checkpoint).fit(X))
 
     def _build(self, beta: float, n: int, seed: int, checkpoint: Any) -> WeightedKSVD:
-        n_atoms = max(1, min(n // 4, _MAX_ATOMS)) if self.n_atoms is None else self.n_atoms
+        n_atoms = (
+            max(1, min(n // _VECTORS_PER_ATOM, _MAX_ATOMS))
+            if self.n_atoms is None
+            else self.n_atoms
+        )
         return WeightedKSVD(
             min(n_atoms, n),
             visible=~self.cover_,

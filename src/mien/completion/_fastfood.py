@@ -21,6 +21,7 @@ from mien.sparse import KSVD, orthogonal_matching_pursuit
 __all__ = ["FastfoodCompleter"]
 
 _MAX_ATOMS = 1000
+_VECTORS_PER_ATOM = 8
 
 
 class FastfoodCompleter(Completer):
@@ -29,7 +30,8 @@ class FastfoodCompleter(Completer):
     Parameters
     ----------
     n_atoms : int or None
-        Size of the dictionary; None takes a quarter of the number of vectors, at most 1,000.
+        Size of the dictionary; None takes an eighth of the number of vectors (an atom for
+        every four faces, as each is also learned mirrored), at most 1,000.
     n_nonzero_coefs : int
         Maximum number of atoms in a code.
     beta : float
@@ -173,7 +175,7 @@ class FastfoodCompleter(Completer):
 
         n = sum(len(batch) for batch in stream())
         model = KSVD(
-            min(n, self.n_atoms or max(1, min(n // 4, _MAX_ATOMS))),
+            min(n, self.n_atoms or max(1, min(n // _VECTORS_PER_ATOM, _MAX_ATOMS))),
             n_nonzero_coefs=self.n_nonzero_coefs,
             # The cosines are the constant that centring would remove.
             fit_intercept=False,

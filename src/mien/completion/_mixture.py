@@ -88,7 +88,7 @@ class MixtureCompleter(Completer):
     >>> from mien.completion import MixtureCompleter
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(400, 3)) @ rng.normal(size=(3, 8)) + 0.1 * rng.normal(size=(400, 8))
-    >>> model = MixtureCompleter(1, n_latent=2, random_state=0).fit(X)
+    >>> model = MixtureCompleter(1, n_latent=3, random_state=0).fit(X)
     >>> bool(model.score(X) > -0.2 * X.var())
     True
     """

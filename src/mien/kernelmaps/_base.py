@@ -1,11 +1,10 @@
-"""What every map of random Fourier features shares: bandwidth, features, the way back."""
+"""What every map of random Fourier features shares: bandwidth, features, the inverse."""
 
 from __future__ import annotations
 
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,15 +17,16 @@ from sklearn.base import (
     _fit_context,
 )
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from mien._core.constraints import POSITIVE
 from mien._core.jit import load_kernels
 from mien.errors import InputError, NumericsWarning
 
 __all__ = ["RandomFourierFeatures", "median_distance"]
 
-# How many rows the rules for sigma look at, and how many go through the way back at a time.
+# Rows that the rules for sigma look at, and rows that are inverted at a time.
 _SAMPLE = 1000
 _BATCH = 2048
 
@@ -57,8 +57,8 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "expansion": [Interval(Real, 0, None, closed="neither")],
-        "sigma": [Interval(Real, 0, None, closed="neither"), StrOptions({"median", "invertible"})],
+        "expansion": [POSITIVE],
+        "sigma": [POSITIVE, StrOptions({"median", "invertible"})],
         "functions": [StrOptions({"sincos", "sin", "cos"})],
         "random_state": ["random_state"],
     }
@@ -90,7 +90,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> RandomFourierFeatures:
-        """Draw the frequencies for the width of X (n, d), and settle sigma on its rows."""
+        """Draw the frequencies for the width of X (n, d), and choose sigma from its rows."""
         X = validate_data(self, X, dtype=[np.float32, np.float64])
         rng = check_random_state(self.random_state)
         self.n_frequencies_ = self._draw(rng, X.shape[1])

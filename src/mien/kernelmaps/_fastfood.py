@@ -31,21 +31,23 @@ def _project_numpy(
 
 
 class Fastfood(RandomFourierFeatures):
-    """Random features of the Gaussian kernel without a matrix: O(d′ log d) a vector.
+    """Random features of the Gaussian kernel without a matrix: O(d′ log d) per vector.
 
     Parameters
     ----------
     expansion : float
-        Frequencies for each dimension of the padded input (the next power of two): d′/d of the
-        paper. Whole blocks cost the least; a fraction cuts the last block.
+        Number of frequencies per dimension of the padded input (the next power of two): d′/d of the
+        paper. The error of the kernel falls with its square root, and time and memory grow with
+        it. Whole numbers waste nothing; a fraction cuts the last block.
     sigma : float, "median" or "invertible"
-        Width of the kernel exp(−‖y − y′‖² / (2σ²)). "median" is the median distance of two
-        training vectors; "invertible" is 2 (pair) or 3 (sine) times the longest of them, so that
-        ``inverse_transform`` is exact.
+        Width of the kernel exp(−‖y − y′‖² / (2σ²)), in units of the vectors. "median" is the median
+        distance of two training vectors, which suits regression and classification; "invertible"
+        is 2 (pair) or 3 (sine) times the longest of them, so that ``inverse_transform`` is exact,
+        and the features are nearly linear.
     functions : {"sincos", "sin", "cos"}
-        The pair stands for the kernel; one of them alone does not (Notes).
+        The pair approximates the kernel; one of them alone does not (Notes).
     random_state : int, RandomState or None
-        Seed of the draw.
+        Seed of the frequencies.
 
     Attributes
     ----------
@@ -57,10 +59,14 @@ class Fastfood(RandomFourierFeatures):
         The width in use.
     n_frequencies_ : int
         Rows of V. The pair has twice as many features: all cosines, then all sines.
+    n_features_in_ : int
+        Number of features of the vectors.
 
     See Also
     --------
     RandomKitchenSinks : the same features with a dense Gaussian matrix.
+    hadamard_transform : the transform inside.
+    sklearn.kernel_approximation.RBFSampler : random features with a dense matrix.
 
     Notes
     -----
@@ -72,15 +78,16 @@ class Fastfood(RandomFourierFeatures):
     of the kernel falls as 1/√m; the rows of a block depend on each other, so it is up to a third
     above that of as many independent Gaussian rows.
 
-    One block of V is badly conditioned (10³ to 10⁴), two about 10, five about 4: for the way
-    back take an expansion of 2 or more. The condition for exactness is ``|V y| < π`` (≤ π/2 for the
-    sine), not the ``|y| ≤ π/2`` of the paper.
+    One block of V is badly conditioned (10³ to 10⁴), two about 10, five about 4: for the
+    inverse use an expansion of 2 or more. The condition for exactness is ``|V y| < π`` (≤ π/2 for
+    the sine), not the ``|y| ≤ π/2`` of the paper.
 
     References
     ----------
     Q. Le, T. Sarlós and A. Smola, "Fastfood: approximating kernel expansions in loglinear time",
-    2013. F. Juefei-Xu and M. Savvides, "Fastfood dictionary learning for periocular-based full
-    face hallucination", 2016.
+    International Conference on Machine Learning, 2013. F. Juefei-Xu and M. Savvides, "Fastfood
+    dictionary learning for periocular-based full face hallucination", IEEE International
+    Conference on Biometrics: Theory, Applications and Systems, 2016.
 
     Examples
     --------

@@ -17,15 +17,17 @@ class RandomKitchenSinks(RandomFourierFeatures):
     Parameters
     ----------
     expansion : float
-        Frequencies for each input dimension; ``round(expansion · d)`` are drawn.
+        Number of frequencies per input dimension; ``round(expansion · d)`` are drawn. The error of
+        the kernel falls with its square root, and time and memory grow with it.
     sigma : float, "median" or "invertible"
-        Width of the kernel exp(−‖y − y′‖² / (2σ²)). "median" is the median distance of two
-        training vectors; "invertible" is 2 (pair) or 3 (sine) times the longest of them, so that
-        ``inverse_transform`` is exact.
+        Width of the kernel exp(−‖y − y′‖² / (2σ²)), in units of the vectors. "median" is the median
+        distance of two training vectors, which suits regression and classification; "invertible"
+        is 2 (pair) or 3 (sine) times the longest of them, so that ``inverse_transform`` is exact,
+        and the features are nearly linear.
     functions : {"sincos", "sin", "cos"}
-        The pair stands for the kernel; one of them alone does not (Notes).
+        The pair approximates the kernel; one of them alone does not (Notes).
     random_state : int, RandomState or None
-        Seed of the draw.
+        Seed of the frequencies.
 
     Attributes
     ----------
@@ -35,6 +37,13 @@ class RandomKitchenSinks(RandomFourierFeatures):
         The width in use.
     n_frequencies_ : int
         Rows of V. The pair has twice as many features: all cosines, then all sines.
+    n_features_in_ : int
+        Number of features of the vectors.
+
+    See Also
+    --------
+    Fastfood : the same in loglinear time.
+    sklearn.kernel_approximation.RBFSampler : cosines with random phases.
 
     Notes
     -----
@@ -44,7 +53,8 @@ class RandomKitchenSinks(RandomFourierFeatures):
 
     References
     ----------
-    A. Rahimi and B. Recht, "Random features for large-scale kernel machines", 2007.
+    A. Rahimi and B. Recht, "Random features for large-scale kernel machines", Advances in Neural
+    Information Processing Systems, 2007.
 
     Examples
     --------
