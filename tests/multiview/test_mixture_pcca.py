@@ -438,3 +438,27 @@ def test_bad_input_is_named() -> None:
         MixturePCCA().fit(X, np.full_like(Y, np.nan))
     with pytest.raises(InputError, match="empty"):
         MixturePCCA().fit_batches(lambda: [])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_components", [1, 3])
+def test_full_noise_takes_a_view_of_low_rank(n_components: int, dtype: type) -> None:
+    rng = np.random.default_rng(0)
+    shared = rng.normal(size=(300, 3))
+    X = (shared @ rng.normal(size=(3, 8))).astype(dtype)
+    Y = (shared @ rng.normal(size=(3, 6)) + 0.1 * rng.normal(size=(300, 6))).astype(dtype)
+    model = MixturePCCA(
+        n_components, 2, noise="full", floor=1e-10, tol=1e-3, max_iter=50, random_state=0
+    ).fit(X, Y)
+    assert np.all(np.isfinite(model.bound_))
+    assert np.all(np.isfinite(model.predict_view(X)))
+
+
+def test_what_stays_singular_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*args: object) -> None:
+        raise np.linalg.LinAlgError("Matrix is not positive definite")
+
+    monkeypatch.setattr(module, "maximise", fail)
+    X, Y = np.random.default_rng(1).normal(size=(2, 20, 3))
+    with pytest.raises(InputError, match="singular in float64.*Raise floor"):
+        MixturePCCA(noise="full", random_state=0).fit(X, Y)

@@ -313,8 +313,9 @@ class PairedDescriptors(TransformerMixin, BaseEstimator):
     def _apply(self, described: tuple[np.ndarray, np.ndarray, np.ndarray]) -> tuple[Bag, Bag]:
         first, second, offsets = described
         if self.reductions_ is not None:
-            first = self.reductions_[0].transform(first).astype(np.float32)
-            second = self.reductions_[1].transform(second).astype(np.float32)
+            # An array whatever scikit-learn's global transform_output is.
+            first = np.asarray(self.reductions_[0].transform(first), dtype=np.float32)
+            second = np.asarray(self.reductions_[1].transform(second), dtype=np.float32)
         return (first, offsets), (second, offsets)
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -8,7 +8,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import skimage
-from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
@@ -71,10 +76,11 @@ def _shrink(image: np.ndarray, scale: float) -> np.ndarray:
     return smaller
 
 
-class _PictureTransformer(TransformerMixin, BaseEstimator):
+class _PictureTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What both kinds share: pictures in, vectors out, many at once."""
 
     n_jobs: int | None
+    n_features_out_: int
 
     def _map(self, one: Any, items: Sequence[Any], description: str) -> np.ndarray:
         starts = range(0, len(items), _CHUNK)
@@ -85,6 +91,10 @@ class _PictureTransformer(TransformerMixin, BaseEstimator):
             count_threads(self.n_jobs),
         )
         return np.concatenate(list(track(parts, description, total=len(starts))))
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_features_out_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -7,7 +7,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.ndimage import gaussian_filter, uniform_filter
-from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
@@ -67,7 +72,7 @@ def local_vectors(images: np.ndarray, smooth: float = 0.0) -> np.ndarray:
     return out.reshape(len(out), -1)
 
 
-class PixelFeatures(TransformerMixin, BaseEstimator):
+class PixelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Pictures as vectors of pixels, locally normalised or as they are.
 
     Parameters
@@ -120,6 +125,10 @@ class PixelFeatures(TransformerMixin, BaseEstimator):
         if self.window is not None:
             X = normalise_locally(X, self.window, self.floor)
         return X.reshape(len(X), -1)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_features_out_
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

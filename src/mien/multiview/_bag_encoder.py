@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, _fit_context, clone
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+    clone,
+)
 from sklearn.utils._param_validation import HasMethods
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,7 +22,7 @@ from mien.multiview._super_vector import MultiViewSuperVector
 __all__ = ["BagEncoder"]
 
 
-class BagEncoder(TransformerMixin, BaseEstimator):
+class BagEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Describe samples by pairs of local descriptors and encode these as one vector.
 
     Parameters
@@ -70,6 +76,10 @@ class BagEncoder(TransformerMixin, BaseEstimator):
         """Encode samples: a row each."""
         check_is_fitted(self)
         return self._encode(*self.descriptors_.transform(X))
+
+    @property
+    def _n_features_out(self) -> int:
+        return int(self.encoder_._n_features_out)
 
     def _fit(self, X: Any) -> tuple[Any, Any]:
         self.descriptors_ = clone(self.descriptors)

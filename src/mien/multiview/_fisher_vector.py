@@ -6,7 +6,12 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
 from sklearn.mixture import GaussianMixture
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
@@ -68,7 +73,7 @@ def _sum_bag(X: np.ndarray, maps: np.ndarray) -> np.ndarray:
     return gamma @ row
 
 
-class FisherVector(TransformerMixin, BaseEstimator):
+class FisherVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Encode a bag of descriptors by how a Gaussian mixture would have to change to fit it.
 
     Parameters
@@ -186,6 +191,11 @@ class FisherVector(TransformerMixin, BaseEstimator):
         self.n_iter_ = self.mixture_.n_iter_
         self.n_features_in_ = descriptors.shape[1]
         return self
+
+    @property
+    def _n_features_out(self) -> int:
+        per_component = self.weights + (self.means + self.variances) * self.n_features_in_
+        return int(self.mixture_.n_components * per_component)
 
     def transform(self, X: Any) -> np.ndarray:
         """Encode each bag: (n_bags, K * (weights + d * means + d * variances))."""

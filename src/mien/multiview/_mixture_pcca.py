@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
+from sklearn.base import BaseEstimator, _fit_context
 from sklearn.cluster import KMeans
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import StrOptions
@@ -45,7 +45,7 @@ Statistics = MixtureStatistics | LatentStatistics
 _KMEANS_SAMPLES = 20_000
 
 
-class MixturePCCA(MixtureUse, TransformerMixin, BaseEstimator):
+class MixturePCCA(MixtureUse, BaseEstimator):
     """Mixture of probabilistic CCA: two views of a sample share a latent variable.
 
     In component k, ``x = W_x z + μ_x + ε_x`` and ``y = W_y z + μ_y + ε_y`` with ``z ~ N(0, I)``
@@ -229,15 +229,25 @@ class MixturePCCA(MixtureUse, TransformerMixin, BaseEstimator):
             raise InputError("every feature is constant: there is nothing to model")
         # A constant feature gets the floor of the others, so that its density is finite.
         typical = np.where(variances > 0, variances, np.median(variances[variances > 0]))
-        floor = self.floor * typical
+        # Below the resolution of the samples a floor would keep nothing from being singular.
+        floor = max(self.floor, 4 * float(np.finfo(dtype).eps)) * typical
         rng = check_random_state(self.random_state)
-        best, total = max(
-            (
-                self._run(batches, floor, variances, n_samples, dtype, rng)
-                for _ in range(self.n_init)
-            ),
-            key=lambda found: float(found[0].objective[-1]),
-        )
+        try:
+            best, total = max(
+                (
+                    self._run(batches, floor, variances, n_samples, dtype, rng)
+                    for _ in range(self.n_init)
+                ),
+                key=lambda found: float(found[0].objective[-1]),
+            )
+        except np.linalg.LinAlgError as error:
+            raise InputError(
+                f"a covariance became singular in {np.dtype(dtype).name}: some features are "
+                f"combinations of others, or {n_samples} samples are too few for "
+                f"{self.n_components} component(s) of {len(floor)} features. Raise floor (now "
+                f'{self.floor:g}), use noise="diagonal", float64, fewer components, or principal '
+                "components of each view"
+            ) from error
         if not isinstance(total, MixtureStatistics):
             # Only sums of γ v vᵀ are good for later parameters, and so for partial_fit.
             total = MixtureStatistics.zeros(self.n_components, len(floor))

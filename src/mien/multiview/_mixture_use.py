@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -15,7 +16,7 @@ from mien.multiview._mixture import Parameters, Posterior, expectation, latent_m
 __all__ = ["MixtureUse"]
 
 
-class MixtureUse:
+class MixtureUse(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     """Likelihoods, posteriors, the other view and samples of a model with fitted attributes."""
 
     n_latent: int

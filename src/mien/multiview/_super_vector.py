@@ -6,7 +6,13 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, _fit_context, clone
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+    clone,
+)
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -139,7 +145,7 @@ def information_scale(model: MixturePCCA) -> np.ndarray:
 _ROWS = 4096
 
 
-class MultiViewSuperVector(TransformerMixin, BaseEstimator):
+class MultiViewSuperVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Encode a bag of paired descriptors by the shared latent part Z and the private part G.
 
     Parameters
@@ -262,6 +268,11 @@ class MultiViewSuperVector(TransformerMixin, BaseEstimator):
             [normalise(part, K, self.intra, self.power, self.l2) for part in flat], axis=1
         )
         return both / np.sqrt(len(parts)) if self.l2 else both
+
+    @property
+    def _n_features_out(self) -> int:
+        K, D, q = self.mixture_.loadings_.shape
+        return int(K * (q * self.latent + 2 * D * self.gradient))
 
     def encode_parts(self, X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:
         """Z (n_bags, K, q) and G (n_bags, K, 2 D) as printed, before scaling and normalisation.
