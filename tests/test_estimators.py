@@ -141,7 +141,7 @@ EXCUSED: dict[str, dict[str, str]] = {
         "check_classifiers_train": "a row is a bag of one descriptor, which says little of a class"
     },
     "Verifier": {
-        "check_do_not_raise_errors_in_init_or_set_params": "asks whether cross_fit, there an array, is true"
+        "check_do_not_raise_errors_in_init_or_set_params": "set_params asks if cross_fit is true"
     },
     "LogisticCalibration": {"check_fit1d": "scores of one system have one dimension"},
     "MixturePCCA": {

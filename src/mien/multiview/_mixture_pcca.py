@@ -230,7 +230,8 @@ class MixturePCCA(MixtureUse, BaseEstimator):
         # A constant feature gets the floor of the others, so that its density is finite.
         typical = np.where(variances > 0, variances, np.median(variances[variances > 0]))
         # Below the resolution of the samples a floor would keep nothing from being singular.
-        floor = max(self.floor, 4 * float(np.finfo(dtype).eps)) * typical
+        resolution = float(np.finfo(dtype).eps) * (40 if self.noise == "full" else 4)
+        floor = max(self.floor, resolution) * typical
         rng = check_random_state(self.random_state)
         try:
             best, total = max(
