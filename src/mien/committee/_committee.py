@@ -23,6 +23,7 @@ from mien._core.constraints import (
 from mien._core.linalg import gram_svd
 from mien._core.parallel import count_threads, map_threads, stream_threads
 from mien.committee._fusion import RunningFusion
+from mien.committee._preparation import Prepared, prepare
 from mien.committee._sampling import draw_columns, draw_pictures, member_generators, unique_share
 from mien.errors import InputError
 
@@ -31,7 +32,7 @@ __all__ = ["Committee"]
 FLOATS = [np.float64, np.float32]
 
 
-class Committee(ClassifierMixin, BaseEstimator):
+class Committee(Prepared, ClassifierMixin, BaseEstimator):
     """Many copies of one classifier, each on its own columns or its own pictures, fused.
 
     Parameters
@@ -53,6 +54,13 @@ class Committee(ClassifierMixin, BaseEstimator):
     pca : bool
         Rotate to principal components first, once for all members: columns are then eigenfaces,
         the largest first.
+    preparation : transformer, list of them or None, default=None
+        What is done to the vectors first, such as ``sklearn.preprocessing.Normalizer()`` (length)
+        or :class:`mien.features.LightNormalizer` (light, then length). A list is a choice, in
+        which None stands for the vectors as they are: small committees learn from 63 % of
+        everybody's pictures, five times, and the candidate with the least error on the others, the
+        out-of-bag error, is taken. Under strong changes of light give
+        ``[None, Normalizer(), LightNormalizer(), LightNormalizer(smooth=1.0)]``.
     fusion : {"sum", "product", "min", "max", "vote"}
         See :func:`fuse`.
     n_jobs : int or None
@@ -72,6 +80,10 @@ class Committee(ClassifierMixin, BaseEstimator):
         The shared rotation, with ``pca=True``.
     unique_share_ : (T,)
         Share of the rows that each member saw.
+    preparation_ : transformer or None
+        The fitted preparation.
+    choice_ : list of dict
+        Name and out-of-bag error of every candidate, and which was chosen; empty without a choice.
 
     Notes
     -----
@@ -107,6 +119,7 @@ class Committee(ClassifierMixin, BaseEstimator):
             None,
         ],
         "pca": ["boolean"],
+        "preparation": [HasMethods(["fit", "transform"]), list, tuple, None],
         "fusion": [StrOptions({"sum", "product", "min", "max", "vote"})],
         "n_jobs": [Integral, None],
         "random_state": ["random_state"],
@@ -122,6 +135,7 @@ class Committee(ClassifierMixin, BaseEstimator):
         n_fixed: int = 0,
         n_images: int | float | None = None,
         pca: bool = False,
+        preparation: Any = None,
         fusion: str = "sum",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -133,6 +147,7 @@ class Committee(ClassifierMixin, BaseEstimator):
         self.n_fixed = n_fixed
         self.n_images = n_images
         self.pca = pca
+        self.preparation = preparation
         self.fusion = fusion
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -145,7 +160,7 @@ class Committee(ClassifierMixin, BaseEstimator):
         self.classes_, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         if len(self.classes_) < 2:
             raise InputError("a committee needs two classes or more; got one class")
-        F = self._fit_rotation(X)
+        F = self._fit_rotation(self._prepare(X, y))
         generators = member_generators(self.n_members, self.random_state)
         n_columns = self._resolve_columns(F.shape[1])
         columns, rows, members = [], [], []
@@ -196,7 +211,8 @@ class Committee(ClassifierMixin, BaseEstimator):
 
     def _member_posteriors(self, X: Any) -> Iterator[np.ndarray]:
         check_is_fitted(self)
-        F = self._rotate(validate_data(self, X, dtype=FLOATS, reset=False))
+        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        F = self._rotate(prepare(getattr(self, "preparation_", None), X))
         return stream_threads(
             lambda given: _posterior(given[0], F[:, given[1]], self.classes_),
             zip(self.members_, self.columns_, strict=True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mien._core.validation import check_labels
 from mien.committee._lda import group_means
@@ -24,6 +24,9 @@ class Enrolment:
     classes_: np.ndarray
     counts_: np.ndarray
     member_means_: np.ndarray
+
+    def _check(self, X: Any) -> np.ndarray:
+        raise NotImplementedError
 
     def _coordinates(self, X: np.ndarray) -> np.ndarray:
         raise NotImplementedError
@@ -52,7 +55,7 @@ class Enrolment:
     def add_people(self, X: Any, y: Any) -> Self:
         """Enrol many people at once: pictures X (n, n_features) of the people y (n,)."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = self._check(X)
         y = self._check_new_labels(y, len(X))
         labels, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         means = self._coordinates(group_means(X, codes, len(labels)).astype(X.dtype))

@@ -49,6 +49,11 @@ def normalise_locally(images: Any, window: int = 5, floor: float = 0.01) -> np.n
     images = check_images("images", images, colour=False)
     if window < 3 or window % 2 == 0:
         raise InputError(f"window must be odd and at least 3; got {window}")
+    return _take_light_out(images, window, floor)
+
+
+def _take_light_out(images: np.ndarray, window: int, floor: float) -> np.ndarray:
+    """The same for pictures (n, h, w) of any range."""
     # float64: variance as a difference of means of squares
     pictures = images.astype(np.float64)
     size = (1, window, window)

@@ -35,6 +35,7 @@ REGISTRY: dict[str, str] = {
     "mien.KernelNullSpaceProjection": "mien.subspace:KernelNullSpaceProjection",
     "mien.KernelRelevantComponents": "mien.subspace:KernelRelevantComponents",
     "mien.LandmarkLBP": "mien.features:LandmarkLBP",
+    "mien.LightNormalizer": "mien.features:LightNormalizer",
     "mien.LogisticCalibration": "mien.evaluation:LogisticCalibration",
     "mien.LowRankCompleter": "mien.completion:LowRankCompleter",
     "mien.MixtureCompleter": "mien.completion:MixtureCompleter",
