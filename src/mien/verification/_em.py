@@ -9,15 +9,28 @@ eigenproblem, and never sees a picture.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import linalg
 
 from mien._core.linalg import symmetrize
+from mien._core.parallel import one_blas_thread
 from mien._core.statistics import GroupStatistics
 
-__all__ = ["Prior", "State", "WorkingStatistics", "floor_covariance", "make_state", "make_step"]
+__all__ = [
+    "Prior",
+    "State",
+    "WorkingStatistics",
+    "floor_covariance",
+    "keep_threads",
+    "make_state",
+    "make_step",
+]
+
+_FEW_DIRECTIONS = 256
 
 
 @dataclass(frozen=True)
@@ -106,6 +119,11 @@ def make_state(identity: np.ndarray, variation: np.ndarray, floor: float) -> Sta
     """Diagonalise two covariances (r, r) given in working coordinates, after flooring them."""
     r = len(identity)
     return _diagonalise(identity, variation, np.eye(r), 0.0, floor)
+
+
+def keep_threads(r: int) -> AbstractContextManager[Any]:
+    """One BLAS thread for r directions that are few: more would wait for each other, not work."""
+    return one_blas_thread() if r <= _FEW_DIRECTIONS else nullcontext()
 
 
 def make_step(

@@ -20,7 +20,14 @@ from mien._core.pairs import area_under_roc, score_all_pairs
 from mien._core.statistics import GroupStatistics
 from mien._core.validation import check_labels
 from mien.errors import InputError, ModelDamagedError, NumericsWarning
-from mien.verification._em import Prior, State, WorkingStatistics, make_state, make_step
+from mien.verification._em import (
+    Prior,
+    State,
+    WorkingStatistics,
+    keep_threads,
+    make_state,
+    make_step,
+)
 from mien.verification._scoring import RatioScores, truncation_error
 
 __all__ = ["GroupStatistics", "JointBayesian"]
@@ -426,14 +433,15 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         working = WorkingStatistics.from_moments(moments, self.mean_, basis.whitener)
         state = _start(working, self.floor) if start is None else start
         exact = self.e_step == "exact"
-        result = run_em(
-            make_step(working, prior, exact=exact, floor=self.floor),
-            state,
-            max_iter=self.max_iter,
-            tol=self.tol,
-            description="Joint Bayesian",
-            scale=moments.n_samples,
-        )
+        with keep_threads(r):
+            result = run_em(
+                make_step(working, prior, exact=exact, floor=self.floor),
+                state,
+                max_iter=self.max_iter,
+                tol=self.tol,
+                description="Joint Bayesian",
+                scale=moments.n_samples,
+            )
         _warn_of_floor(result.state, r, self.floor)
         self.n_people_ = moments.n_groups
         self.n_samples_ = moments.n_samples

@@ -14,11 +14,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import AT_LEAST_TWO, NON_NEGATIVE
 from mien._core.em import EMResult, run_em
+from mien._core.parallel import map_threads
 from mien._core.progress import report
 from mien._core.statistics import GroupStatistics, agree_features
 from mien._core.validation import check_labels
 from mien.errors import InputError, NumericsWarning
-from mien.verification._em import Prior, State, WorkingStatistics, make_step
+from mien.verification._em import Prior, State, WorkingStatistics, keep_threads, make_step
 from mien.verification._joint_bayesian import (
     Basis,
     JointBayesian,
@@ -265,7 +266,8 @@ rank_, objective_, n_iter_, n_people_, n_samples_, features_, truncation_error_
                     "as source_people or as strength"
                 )
             X = apply_steps(self.steps_, np.asarray(X))
-            self.source_people_ = self._find_source_people(X, check_labels("y", y))
+            with keep_threads(X.shape[1]):
+                self.source_people_ = self._find_source_people(X, check_labels("y", y))
             self.strength_ = self.source_people_ / statistics.n_groups
         self._learn(statistics)
         self._keep(statistics if keep else None)
@@ -350,14 +352,15 @@ rank_, objective_, n_iter_, n_people_, n_samples_, features_, truncation_error_
             V = np.diag(1 / np.sqrt(variation))
             start = State(V, identity / variation, -0.5 * float(np.log(variation).sum()))
         exact = self.e_step == "exact"
-        return run_em(
-            make_step(working, prior, exact=exact, floor=self.floor),
-            start,
-            max_iter=self.max_iter,
-            tol=tol,
-            description="transfer",
-            scale=working.n_samples,
-        )
+        with keep_threads(len(psi)):
+            return run_em(
+                make_step(working, prior, exact=exact, floor=self.floor),
+                start,
+                max_iter=self.max_iter,
+                tol=tol,
+                description="transfer",
+                scale=working.n_samples,
+            )
 
     def _find_source_people(self, X: np.ndarray, y: np.ndarray) -> float:
         """As how many people the source should count: tried on people that were left out."""
@@ -378,14 +381,13 @@ rank_, objective_, n_iter_, n_people_, n_samples_, features_, truncation_error_
         def judge(candidate: int) -> np.ndarray:
             report("strength of the source", candidate, len(candidates))
             count = candidates[candidate]
+
             # A given lambda stays in a part; a number of people weighs more among fewer others.
-            scores = [
-                part.score(
-                    candidate,
-                    count / (n_people if self.strength == "auto" else part.working.n_people),
-                )
-                for part in parts
-            ]
+            def score(part: _HeldOutPart) -> np.ndarray:
+                people = n_people if self.strength == "auto" else part.working.n_people
+                return part.score(candidate, count / people)
+
+            scores = map_threads(score, parts)
             return person_losses(np.concatenate(scores), pairs, calibrate=True)
 
         chosen, tried, mean, error = search_strengths(len(candidates), CANDIDATES.index(1.0), judge)
