@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.cluster import KMeans
 
 from mien._core.progress import report as report_progress
 from mien.datasets import load_lfw_embeddings
+from mien.errors import InputError
 from mien.evaluation import LogisticCalibration
 from mien.recognition import fit_source
 from mien.verification import (
@@ -200,9 +201,17 @@ def _meta_analyse(x: np.ndarray, errors: np.ndarray) -> tuple[float, float]:
     return float(weights @ x / weights.sum()), float(np.sqrt(variance))
 
 
+class Lookalikes(NamedTuple):
+    """Shift and log stretch of people of one look beside strangers, and how looks differ in it."""
+
+    shift: float
+    log_stretch: float
+    between: float
+
+
 def learn_prior(
     fits: dict[str, tuple[str, list[ImpostorEvidence]]],
-    lookalike_shift: float,
+    lookalikes: Lookalikes,
     leave_out: str | None = None,
 ) -> dict[str, ImpostorPrior]:
     """Priors of both kinds of impostors from domains, those of one family left out.
@@ -211,15 +220,16 @@ def learn_prior(
     ----------
     fits : dict of (family, evidence)
         Of every domain.
-    lookalike_shift : float
-        How much further up look-alikes lie than strangers.
+    lookalikes : Lookalikes
+        Of LFW. As much as looks differ among each other, the crowd at the door may differ from the
+        people enrolled.
     leave_out : str or None
         Family.
 
     Notes
     -----
-    Every family has one vote, however many domains it has. No standard deviation is taken to be
-    below a floor: there are few families.
+    Every family has one vote, however many domains it has. Standard deviations are kept within
+    bounds: there are few families, and some of few people.
     """
     kept = {
         name: (family, found)
@@ -242,11 +252,17 @@ def learn_prior(
         shift=max(shift, 0.0),
         log_stretch=stretch,
         log_tail=max(tail, -0.05),
-        shift_sd=max(shift_sd, 0.25),
-        log_stretch_sd=max(stretch_sd, 0.07),
-        log_tail_sd=max(tail_sd, 0.07),
+        shift_sd=float(np.clip(shift_sd, 0.25, 0.35)),
+        log_stretch_sd=float(np.clip(stretch_sd, 0.07, 0.1)),
+        log_tail_sd=float(np.clip(tail_sd, 0.07, 0.1)),
+        crowd_sd=max(lookalikes.between, 0.1),
     )
-    alike = replace(strangers, shift=strangers.shift + lookalike_shift)
+    alike = replace(
+        strangers,
+        shift=strangers.shift + lookalikes.shift,
+        log_stretch=strangers.log_stretch + lookalikes.log_stretch,
+        alike=lookalikes.shift,
+    )
     return {"lookalikes": alike, "strangers": strangers}
 
 
@@ -268,8 +284,8 @@ def learn_shipped(
 
 def measure_lookalikes(
     verifier: Verifier, X: np.ndarray, people: np.ndarray, n_groups: int = N_GROUPS
-) -> tuple[float, list[dict[str, Any]]]:
-    """How much further up impostors of one group of looks lie, and the rates of each group.
+) -> tuple[Lookalikes, list[dict[str, Any]]]:
+    """Where impostors within groups of looks lie, and the rates of each group.
 
     One picture a person; false accept rates within each group at the thresholds for 0.1 % and 1 %
     of strangers.
@@ -282,8 +298,9 @@ def measure_lookalikes(
     z = verifier.thresholds_.curve(1).to_deviates(scores)
     upper = np.triu(np.ones(z.shape, dtype=bool), 1)
     within = upper & (groups[:, None] == groups[None, :])
-    levels = 1 - np.array([0.3, 0.16, 0.07, 0.025])
-    shift = float(np.mean(np.quantile(z[within], levels) - np.quantile(z[upper], levels)))
+    everybody, alike = (_fit_pairs(z[pairs]) for pairs in (upper, within))
+    each = [_fit_pairs(z[within & (groups == group)[:, None]])[0] for group in range(n_groups)]
+    found = Lookalikes(alike[0] - everybody[0], alike[1] - everybody[1], float(np.std(each)))
     rows = []
     for group in range(n_groups):
         mine = within & (groups == group)[:, None]
@@ -299,7 +316,15 @@ def measure_lookalikes(
                 },
             }
         )
-    return shift, rows
+    return found, rows
+
+
+def _fit_pairs(z: np.ndarray) -> tuple[float, float]:
+    """Shift and log stretch of comparisons (n,)."""
+    found = measure_impostors(z[:, None].repeat(2, axis=1), np.full(len(z), 2))
+    if found is None:
+        raise InputError("there are no comparisons")
+    return found.shift, found.log_stretch
 
 
 @dataclass(frozen=True)

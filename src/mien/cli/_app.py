@@ -37,6 +37,8 @@ _KEYS = {
     "create": Verb("mien.cli._keys:create_key", "Make a key for a server and print it."),
     "list": Verb("mien.cli._keys:list_keys", "List the keys of a server."),
     "revoke": Verb("mien.cli._keys:revoke_key", "End a key at once."),
+_GALLERY = {
+    "check": Verb("mien.cli._gallery:check", "Check a gallery and whether its rates hold."),
 }
 _DATA = {
     "list": Verb("mien.cli._data:list_known", "List the known data sets."),
@@ -48,6 +50,7 @@ VERBS = {
     "enrol": Verb("mien.cli._enrol", "Add people to a gallery."),
     "identify": Verb("mien.cli._identify", "Name the people in photographs and videos."),
     "people": Verb(_PEOPLE, "List, rename, merge and delete the people in a gallery."),
+    "gallery": Verb(_GALLERY, "Check a gallery and the error rates that it supports."),
     "adapt": Verb("mien.cli._adapt", "Adapt the verifier to your own people and camera."),
     "cluster": Verb("mien.cli._cluster", "Sort photographs or the faces of a video by person."),
     "complete": Verb("mien.cli._complete", "Complete the covered part of faces."),

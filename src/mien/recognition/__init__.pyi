@@ -1,4 +1,5 @@
 from ._adapt import Adaptation, adapt, adapt_to, adapt_vectors
+from ._check import GalleryCheck, RateCheck, check_gallery, check_rates
 from ._cluster import ClusteredFace, PeopleFound, cluster
 from ._cluster_output import cluster_files
 from ._complete import (
@@ -30,13 +31,17 @@ __all__ = [
     "Enrolment",
     "FaceModel",
     "Failure",
+    "GalleryCheck",
     "IdentifiedFace",
     "IdentifiedPicture",
     "PeopleFound",
+    "RateCheck",
     "Verification",
     "adapt",
     "adapt_to",
     "adapt_vectors",
+    "check_gallery",
+    "check_rates",
     "choose_face",
     "cluster",
     "cluster_files",

@@ -117,6 +117,9 @@ class ImpostorPrior:
         Their centres, for one kind of impostors; zeros are the shipped calibration as it is.
     shift_sd, log_stretch_sd, log_tail_sd : float
         How much they differ between domains.
+    alike : float
+        What of the shift is there because impostors are taken to look alike. One's own people show
+        how much they do: with evidence, half of it is expected, give or take a half.
     crowd_sd : float
         How much the shift of those who come to the door differs from those enrolled.
     far_share, far_sd : float
@@ -129,6 +132,7 @@ class ImpostorPrior:
     shift_sd: float = 0.3
     log_stretch_sd: float = 0.1
     log_tail_sd: float = 0.1
+    alike: float = 0.0
     crowd_sd: float = 0.1
     far_share: float = 0.05
     far_sd: float = 3.0
@@ -354,7 +358,11 @@ def update_belief(
     """
     parts = [(prior.shift, prior.shift_sd, 1 - prior.far_share)]
     if evidence:
-        parts.append((prior.shift, prior.far_sd, prior.far_share))
+        middle, half = prior.shift - prior.alike / 2, prior.alike / 2
+        parts = [
+            (middle, float(np.hypot(prior.shift_sd, half)), 1 - prior.far_share),
+            (middle, prior.far_sd, prior.far_share),
+        ]
     best, shift = -np.inf, (0.0, 1.0)
     for mean, sd, share in parts:
         normals = [(mean, sd), *((e.shift, e.shift_sd) for e in evidence)]

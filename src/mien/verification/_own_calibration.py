@@ -38,7 +38,7 @@ __all__ = [
 IMPOSTORS = ("lookalikes", "strangers")
 #: Priors of a model that brings none.
 DEFAULT_PRIORS: dict[str, ImpostorPrior] = {
-    "lookalikes": ImpostorPrior(shift=0.45, log_stretch=0.05, shift_sd=0.3),
+    "lookalikes": ImpostorPrior(shift=0.45, log_stretch=0.05, shift_sd=0.3, alike=0.3),
     "strangers": ImpostorPrior(shift=0.15, log_stretch=0.05, shift_sd=0.3),
 }
 #: A rate is promised if it is at most so many times the stated one, with 95 % confidence.

@@ -1,0 +1,77 @@
+"""``mien gallery``: look after a gallery."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mien.cli._display import console, note, print_json, say
+from mien.cli._options import AsJson, Gallery, Passphrase, ask_key
+
+if TYPE_CHECKING:
+    from mien.recognition import GalleryCheck
+
+__all__ = ["check"]
+
+
+def check(
+    gallery: Gallery,
+    fpir: Annotated[
+        list[float] | None,
+        typer.Option(
+            help="Maximum share of unknown faces that may wrongly get a name (FPIR). Repeat for "
+            "several.",
+            show_default="0.01 and 0.05",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Write report.html, with a reliability diagram, into this folder.",
+        ),
+    ] = None,
+    passphrase: Passphrase = False,
+    as_json: AsJson = False,
+) -> None:
+    """Check a gallery: its file, and whether its people support the stated error rates."""
+    from mien.recognition import check_gallery
+
+    found = check_gallery(gallery, fpirs=tuple(fpir or (0.01, 0.05)), key=ask_key(passphrase))
+    page = None if out is None else found.report().write(out)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        _print(found)
+    if page is not None:
+        note(f"Report: {page}")
+    if found.faults:
+        raise typer.Exit(1)
+
+
+def _print(found: GalleryCheck) -> None:
+    from rich.table import Table
+
+    say(
+        f"{found.people:,} people; {found.pictures:,} faces and {found.comparisons:,} comparisons "
+        f"of two people were looked at; impostors: {found.impostors}."
+    )
+    table = Table("stated FPIR", "promised", "95 % bound", "tried on its people", "misses")
+    for one in found.rates:
+        tried = f"{_share(one.tried)} [{_share(one.tried_low)}, {_share(one.tried_high)}]"
+        table.add_row(
+            f"{one.fpir:g}",
+            str(one.promised).lower(),
+            _share(one.bound),
+            "–" if one.tried is None else tried,
+            _share(one.misses),
+        )
+    console.print(table)
+    for sentence in [*found.advice(), *found.faults]:
+        say(f"- {sentence}")
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
