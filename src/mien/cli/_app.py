@@ -37,6 +37,7 @@ _KEYS = {
     "create": Verb("mien.cli._keys:create_key", "Make a key for a server and print it."),
     "list": Verb("mien.cli._keys:list_keys", "List the keys of a server."),
     "revoke": Verb("mien.cli._keys:revoke_key", "End a key at once."),
+}
 _GALLERY = {
     "check": Verb("mien.cli._gallery:check", "Check a gallery and whether its rates hold."),
 }
