@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from mien.errors import InputError
-from mien.recognition import check_rates
+from mien.gallery import Gallery
+from mien.recognition import check_gallery, check_rates
 from mien.verification import JointBayesian, Verifier
 
 D = 24
@@ -23,7 +24,7 @@ def people(n, each, seed, camera=0.0):
 @pytest.fixture(scope="module")
 def verifier():
     X, y = people(400, 4, 0)
-    model = JointBayesian().fit(X[:800], y[:800])
+    model = JointBayesian(features="an example").fit(X[:800], y[:800])
     return Verifier(model, (1, 2, 3), probe_sizes=(1,), random_state=0).fit(X[800:], y[800:])
 
 
@@ -81,3 +82,22 @@ def test_the_page_has_a_diagram_and_the_numbers(verifier, tmp_path):
 def test_a_rate_must_be_one(verifier):
     with pytest.raises(InputError, match="fpir"):
         check_rates(verifier, *people(6, 2, 6), fpirs=(1.5,))
+
+
+def test_a_gallery_is_checked_and_forgets_whom_it_deletes(verifier, tmp_path):
+    X, y = people(9, 2, 7)
+    path = tmp_path / "people.gallery"
+    with Gallery.create(path, verifier) as gallery:
+        names = [f"person {k}" for k in y]
+        gallery.enrol_many(names, X, digests=[f"{i:064x}" for i in range(len(X))])
+    found = check_gallery(path, fpirs=(0.05,))
+    assert (found.people, found.pictures, found.faults) == (9, 18, [])
+    assert found.comparisons == 18 * 8
+    expected = check_rates(verifier, X, y, fpirs=(0.05,))
+    assert found.rates[0].bound == pytest.approx(expected.rates[0].bound, rel=0.02)
+    with Gallery.open(path) as gallery:
+        gallery.delete("person 3")
+    without = check_gallery(path, fpirs=(0.05,), impostors="strangers")
+    assert without.people == 8
+    assert without.comparisons == 16 * 7
+    assert without.impostors == "strangers"

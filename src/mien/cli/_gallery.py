@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mien.cli._display import console, note, print_json, say
-from mien.cli._options import AsJson, Gallery, Passphrase, ask_key
+from mien.cli._options import AsJson, Gallery, Impostors, Passphrase, ask_key
 
 if TYPE_CHECKING:
     from mien.recognition import GalleryCheck
@@ -26,6 +26,7 @@ def check(
             show_default="0.01 and 0.05",
         ),
     ] = None,
+    impostors: Impostors = "lookalikes",
     out: Annotated[
         Path | None,
         typer.Option(
@@ -39,7 +40,12 @@ def check(
     """Check a gallery: its file, and whether its people support the stated error rates."""
     from mien.recognition import check_gallery
 
-    found = check_gallery(gallery, fpirs=tuple(fpir or (0.01, 0.05)), key=ask_key(passphrase))
+    found = check_gallery(
+        gallery,
+        fpirs=tuple(fpir or (0.01, 0.05)),
+        impostors=impostors,
+        key=ask_key(passphrase),
+    )
     page = None if out is None else found.report().write(out)
     if as_json:
         print_json(found.to_dict())

@@ -284,6 +284,7 @@ def check_gallery(
     gallery: Gallery | str | os.PathLike[str],
     *,
     fpirs: tuple[float, ...] = (0.01, 0.05),
+    impostors: str = "lookalikes",
     key: bytes | str | None = None,
 ) -> GalleryCheck:
     """Check a gallery: its file, and whether its people support the stated rates.
@@ -294,6 +295,8 @@ def check_gallery(
         From :func:`enrol`.
     fpirs : tuple of float
         Maximum shares of unknown faces that may wrongly get a name.
+    impostors : {"lookalikes", "strangers"}
+        Who is expected to be mistaken for whom.
     key : bytes, str or None
         Of a sealed gallery.
 
@@ -312,7 +315,7 @@ def check_gallery(
     with open_gallery(gallery, key=key, read_only=True) as opened:
         faults = opened.check()
         X, people = opened.sample_vectors()
-        calibration = opened.calibration
+        calibration = opened.calibrate(impostors)
         found = check_rates(
             opened.model.verifier, X, people, fpirs=fpirs, calibration=calibration,
             n_people=len(opened),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import MISSING, asdict, dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -298,10 +298,12 @@ def _plain(values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _numbers(values: Mapping[str, Any], kind: type) -> dict[str, float]:
+    """Numbers for a dataclass; those that it has a default for may be missing."""
     names = {field.name for field in fields(kind)}
-    if set(values) != names:
+    needed = {field.name for field in fields(kind) if field.default is MISSING}
+    if not needed <= set(values) <= names:
         raise ValueError(f"expected {sorted(names)}, got {sorted(values)}")
-    return {name: float(values[name]) for name in names}
+    return {name: float(value) for name, value in values.items()}
 
 
 def evidence_from_dict(values: Mapping[str, Any]) -> ImpostorEvidence:
