@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy import linalg
 
 from mien._core.validation import require
 from mien.gallery._protocol import PeopleBatch
-from mien.verification import Verifier
+
+if TYPE_CHECKING:
+    from mien.verification import Verifier
 
 __all__ = ["ApproximateIndex"]
 
@@ -28,6 +31,8 @@ def _leading_directions(verifier: Verifier, n_directions: int) -> np.ndarray:
     root takes both sides to one space, where the leading directions of the model's total
     covariance are kept. It is made of the model alone, and holds nothing of anybody.
     """
+    from scipy import linalg
+
     model = verifier.model_
     weights = dict(zip(verifier.candidates_, verifier.coefficients_[0, 0], strict=False))
     ratio, cosine = weights.get("ratio", 0.0), weights.get("cosine", 0.0)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from mien.gallery._protocol import PeopleBatch
-from mien.verification import Verifier
+
+if TYPE_CHECKING:
+    from mien.verification import Verifier
 
 __all__ = ["ExactIndex", "Shortlist", "best_of"]
 

@@ -16,7 +16,6 @@ from mien.gallery._face_model import FaceModel
 from mien.gallery._protocol import GalleryStore
 from mien.gallery._row_codec import RowCodec, seal_identity
 from mien.gallery._sealing import Sealer, open_seal
-from mien.verification import Verifier
 
 __all__ = ["ExportedRows", "GalleryExport", "read_export", "write_export"]
 
@@ -219,6 +218,8 @@ def _open_sealed(path: Path, rows: ExportedRows, key: bytes | str | None) -> Sea
 
 
 def _read_model(path: Path, rows: ExportedRows) -> FaceModel:
+    from mien.verification import Verifier
+
     model = rows.model
     if isinstance(model, np.ndarray):
         model = load_bytes(model.tobytes(), f"the model in {path}")

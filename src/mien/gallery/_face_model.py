@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
+from mien import verification
 from mien._core.validation import check_choice
 from mien.errors import InputError, ModelDamagedError
-from mien.verification import (
-    IMPOSTORS,
-    ImpostorPrior,
-    JointBayesian,
-    OwnCalibration,
-    TransferJointBayesian,
-    Verifier,
-)
+
+if TYPE_CHECKING:
+    from mien.verification import ImpostorPrior, JointBayesian, OwnCalibration, Verifier
 
 __all__ = ["FaceModel"]
 
@@ -61,7 +57,7 @@ class FaceModel:
     """
 
     def __init__(self, engine: str | None, verifier: Verifier, card: dict[str, Any]) -> None:
-        if not isinstance(verifier, Verifier) or not hasattr(verifier, "thresholds_"):
+        if not isinstance(verifier, verification.Verifier) or not hasattr(verifier, "thresholds_"):
             raise InputError(f"a FaceModel needs a fitted Verifier; got {type(verifier).__name__}")
         if verifier.steps_ is not None:
             raise InputError(
@@ -95,7 +91,7 @@ class FaceModel:
     def source(self) -> JointBayesian:
         """The model of the foreign people: what an adaptation starts from."""
         model = self.verifier.model_
-        return model.source if isinstance(model, TransferJointBayesian) else model
+        return model.source if isinstance(model, verification.TransferJointBayesian) else model
 
     def prior(self, impostors: str = "lookalikes") -> ImpostorPrior:
         """What is expected of the impostors at a new place, before anything of it is seen.
@@ -106,15 +102,15 @@ class FaceModel:
             Who is expected to be mistaken for whom: people who look alike, as family, colleagues
             or one country, or strangers drawn at random. The card says what each rests on.
         """
-        check_choice("impostors", impostors, IMPOSTORS)
+        check_choice("impostors", impostors, verification.IMPOSTORS)
         held = self.card.get("impostor priors", {})
         if impostors not in held:
-            return OwnCalibration.of(impostors).prior
-        return ImpostorPrior(**{name: float(v) for name, v in held[impostors].items()})
+            return verification.OwnCalibration.of(impostors).prior
+        return verification.ImpostorPrior(**{name: float(v) for name, v in held[impostors].items()})
 
     def calibrate(self, impostors: str = "lookalikes") -> OwnCalibration:
         """The calibration that the card alone supports."""
-        return OwnCalibration(impostors, self.prior(impostors))
+        return verification.OwnCalibration(impostors, self.prior(impostors))
 
     def __repr__(self) -> str:
         return f"<FaceModel for {self.features}>"

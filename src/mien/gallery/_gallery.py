@@ -7,10 +7,11 @@ import warnings
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from mien import verification
 from mien._core.text import safe_text, skeleton
 from mien._core.validation import check_choice, check_integer
 from mien.errors import (
@@ -38,14 +39,9 @@ from mien.gallery._protocol import GalleryStore, NewTemplates, Removed
 from mien.gallery._records import AuditEntry, EnrolResult, Identification, Person, StoredFace
 from mien.gallery._search import Search
 from mien.gallery._sqlite_store import SqliteStore
-from mien.verification import (
-    IMPOSTORS,
-    OwnCalibration,
-    Verifier,
-    calibrate_own,
-    decide_people,
-    rate_per_person,
-)
+
+if TYPE_CHECKING:
+    from mien.verification import OwnCalibration, Verifier
 
 __all__ = ["Gallery"]
 
@@ -95,7 +91,7 @@ class Gallery:
     ['Ann', None]
     """
 
-    def __init__(self, store: GalleryStore, model: FaceModel) -> None:
+    def __init__(self, store: GalleryStore, model: FaceModel | None) -> None:
         self._store = store
         self._count: tuple[int, int] = (-1, 0)
         self._looks: dict[str, str] | None = None
@@ -173,7 +169,8 @@ class Gallery:
         """
         store = SqliteStore(Path(path), key, read_only=read_only, timeout=timeout)
         try:
-            gallery = cls(store, _read_model(store))
+            # Listing people needs no model; writing is refused where it is damaged.
+            gallery = cls(store, None if read_only else _read_model(store))
             if not read_only and store.needs_purge():
                 gallery._finish_purge()
         except BaseException:
@@ -192,11 +189,18 @@ class Gallery:
                 stacklevel=4,
             )
 
-    def _adopt(self, model: FaceModel) -> None:
-        self.model = model
+    def _adopt(self, model: FaceModel | None) -> None:
+        self._model = model
         self._mark = self._store.model_mark()
-        self._search = Search(self._store, model.verifier, self._mark)
+        self._search = Search(self._store, lambda: self.model.verifier, self._mark)
         self._calibrations: dict[str, tuple[str, OwnCalibration]] = {}
+
+    @property
+    def model(self) -> FaceModel:
+        """What names faces; read when it is first used if the gallery was opened to read only."""
+        if self._model is None:
+            self._model = _read_model(self._store)
+        return self._model
 
     def __enter__(self) -> Self:
         return self
@@ -389,12 +393,12 @@ class Gallery:
         self._follow_model()
         n_people = self._store.count_enrolled()
         if n_people == 0:
-            rate_per_person(fpir, 1)
+            verification.rate_per_person(fpir, 1)
             return [Identification(None, float("-inf"), 0.0)] * len(counts)
         # As many candidates as probes that are different people: no assignment needs more.
         depth = max(top, _FEWEST_SHORTLISTED, 0 if apart is None else len(counts))
         short = self._find_best(counts, sums, depth, search, n_people)
-        found = decide_people(
+        found = verification.decide_people(
             self.model.verifier.thresholds_,
             short.ids,
             short.scores,
@@ -443,7 +447,7 @@ class Gallery:
         impostors : {"lookalikes", "strangers"}
             Who is expected to be mistaken for whom.
         """
-        check_choice("impostors", impostors, IMPOSTORS)
+        check_choice("impostors", impostors, verification.IMPOSTORS)
         self._follow_model()
         state = f"{self._mark} {self._store.fingerprint()}"
         held = self._calibrations.get(impostors)
@@ -451,7 +455,7 @@ class Gallery:
             own = self._read_calibration(state, impostors)
             if own is None:
                 X, people = self.sample_vectors()
-                own = calibrate_own(
+                own = verification.calibrate_own(
                     self.model.verifier, X, people, impostors=impostors,
                     prior=self.model.prior(impostors),
                 )  # fmt: skip
@@ -470,7 +474,7 @@ class Gallery:
         try:
             held = json.loads(text) if text else {}
             if held.get("state") == state and held["own"]["impostors"] == impostors:
-                return OwnCalibration.from_dict(held["own"])
+                return verification.OwnCalibration.from_dict(held["own"])
         except (ValueError, KeyError, TypeError, InputError) as error:
             raise GalleryDamagedError(
                 f"{self._store.where} is corrupted: its calibration is not readable"
@@ -697,7 +701,7 @@ def _check_quality(quality: Any) -> float:
 def _read_model(store: GalleryStore) -> FaceModel:
     try:
         held = load_bytes(store.model(), "its model")
-        if not isinstance(held, (FaceModel, Verifier)):
+        if not isinstance(held, (FaceModel, verification.Verifier)):
             raise ModelDamagedError(f"a {type(held).__name__} compares no faces")
         model = FaceModel.of(held)
     except (ModelFileError, InputError) as error:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hmac
 import json
 import warnings
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,7 +17,9 @@ from mien.gallery._exact import ExactIndex, Shortlist, best_of
 from mien.gallery._index_key import SIGNATURE, sign_index
 from mien.gallery._making import beside, replace_index, wipe_file
 from mien.gallery._protocol import GalleryStore
-from mien.verification import Verifier
+
+if TYPE_CHECKING:
+    from mien.verification import Verifier
 
 __all__ = ["EXACT_LIMIT", "Search"]
 
@@ -29,14 +32,19 @@ _DEPTH = 128
 class Search:
     """Indices of a gallery in memory, and the file of the approximate one beside it."""
 
-    def __init__(self, store: GalleryStore, verifier: Verifier, mark: str) -> None:
+    def __init__(self, store: GalleryStore, verifier: Callable[[], Verifier], mark: str) -> None:
         self.store = store
-        self.verifier = verifier
+        self._load_verifier = verifier
         self.mark = mark
         self._exact: ExactIndex | None = None
         self._approximate: ApproximateIndex | None = None
         self._seen: dict[str, int] = {}
         self._dirty = False
+
+    @property
+    def verifier(self) -> Verifier:
+        """Loaded when something is searched for."""
+        return self._load_verifier()
 
     @property
     def file(self) -> Any:
