@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mien.cli._display import console, note, print_json, say, showing_progress, warn
+from mien.cli._display import note, print_json, say, showing_progress, warn
 from mien.cli._enrol import show_failures
 from mien.cli._models import check_model
 from mien.cli._options import AsJson, Engine, Jobs, Passphrase, ask_key, refuse
@@ -79,6 +79,7 @@ def run(
 
 
 def _show(result: Adaptation, out: Path | None, gallery: Path | None) -> None:
+    from mien.cli._consoles import console
     from mien.reports import Report
 
     say(

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mien.cli._display import console, print_json, showing_progress
+from mien.cli._display import print_json, showing_progress
 from mien.cli._models import check_model
 from mien.cli._options import AsJson
 
@@ -50,6 +50,8 @@ def run(
 def _show(rows: list[dict[str, Any]]) -> None:
     from rich.table import Table
     from rich.text import Text
+
+    from mien.cli._consoles import console
 
     table = Table(box=None, pad_edge=False)
     table.add_column("picture", overflow="fold")

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mien.cli._display import console, print_json, say, showing_progress, warn
+from mien.cli._display import print_json, say, showing_progress, warn
 from mien.cli._options import AsJson, ModelOut, refuse
 
 __all__ = ["Far", "run", "show_verifier"]
@@ -66,6 +66,8 @@ def run(
 
 def show_verifier(summary: dict[str, Any], out: Path, *, as_json: bool) -> None:
     """Say what was learned, how the candidates were weighted, and what can be promised."""
+    from mien.cli._consoles import console
+
     if as_json:
         print_json(summary | {"model": str(out)})
         return
@@ -93,6 +95,8 @@ def show_verifier(summary: dict[str, Any], out: Path, *, as_json: bool) -> None:
 
 def _show_weights(summary: dict[str, Any]) -> None:
     from rich.table import Table
+
+    from mien.cli._consoles import console
 
     table = Table(box=None, pad_edge=False)
     table.add_column("fused")

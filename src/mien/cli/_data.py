@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mien.cli._display import console, print_json, say, showing_progress
+from mien.cli._display import print_json, say, showing_progress
 from mien.cli._options import AsJson, DataHome, refuse
 
 __all__ = ["list_known", "show"]
@@ -22,6 +22,7 @@ def list_known(data_home: DataHome = None, as_json: AsJson = False) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from mien.cli._consoles import console
     from mien.datasets import list_sets
 
     rows = list_sets(data_home)
@@ -166,6 +167,7 @@ def show(
     from rich.table import Table
     from rich.text import Text
 
+    from mien.cli._consoles import console
     from mien.datasets import KNOWN_SETS, load_faces
     from mien.media import contact_sheet, write_image
 

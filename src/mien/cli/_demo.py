@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mien.cli._display import console, note, print_json, showing_progress
+from mien.cli._display import note, print_json, showing_progress
 from mien.cli._options import AsJson, DataHome, Seed, refuse
 
 __all__ = ["run"]
@@ -43,6 +43,8 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Run every method once, in under a minute, and write a report."""
+    from mien.cli._consoles import console
+
     if data != "rendered":
         refuse(f"is for rendered people, and --data is {data}", people=people, pictures=pictures)
     if data not in ("orl", "yale", "lfw"):

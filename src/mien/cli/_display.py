@@ -1,4 +1,8 @@
-"""What every verb shows with: the consoles, lines, the progress bar, JSON for programs."""
+"""What every verb shows with: lines, JSON for programs, and the progress bar.
+
+Tables are printed with the consoles of :mod:`mien.cli._consoles`, imported only by verbs that
+print one.
+"""
 
 from __future__ import annotations
 
@@ -8,42 +12,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console, ConsoleDimensions
-
 from mien._core.progress import listening
 
-__all__ = ["console", "errors", "note", "print_json", "say", "showing_progress", "warn"]
-
-_WIDE = 10_000
-
-
-class _Console(Console):
-    """As wide as the terminal; in a pipe or a file wide enough that nothing is folded."""
-
-    @property
-    def size(self) -> ConsoleDimensions:
-        if self.is_terminal:
-            return super().size
-        return ConsoleDimensions(_WIDE, 25)
-
-
-console = _Console(highlight=False)
-errors = _Console(stderr=True, highlight=False)
+__all__ = ["note", "print_json", "say", "showing_progress", "warn"]
 
 
 def say(text: str) -> None:
-    """Print a line of the result; names and paths are never folded."""
-    console.print(text, markup=False, soft_wrap=True)
+    """Print a line of the result; nothing in it is folded or styled."""
+    sys.stdout.write(text + "\n")
 
 
 def note(text: str) -> None:
     """Print a line beside the result, on the stream that pipes do not see."""
-    errors.print(text, markup=False, soft_wrap=True)
+    sys.stderr.write(text + "\n")
 
 
 def warn(text: str) -> None:
     """Print a line of warning, on the stream that pipes do not see."""
-    errors.print(text, style="yellow", markup=False, soft_wrap=True)
+    note(f"\x1b[33m{text}\x1b[0m" if sys.stderr.isatty() else text)
 
 
 def print_json(result: Any) -> None:
@@ -60,9 +46,10 @@ def _plain(value: Any) -> Any:
 @contextmanager
 def showing_progress() -> Iterator[None]:
     """Show what learners report inside the block as progress bars, one for each description."""
-    if not errors.is_terminal:
+    if not sys.stderr.isatty():
         yield
         return
+    from mien.cli._consoles import errors
     from mien.cli._progress import show_bars
 
     with show_bars(errors) as show, listening(show):

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mien.cli._display import console, note, print_json, showing_progress
+from mien.cli._display import note, print_json, showing_progress
 from mien.cli._options import AsJson, refuse
 
 __all__ = ["run"]
@@ -67,6 +67,7 @@ def run(
 
     mien evaluate scores.csv --out report
     """
+    from mien.cli._consoles import console
     from mien.reports import evaluate_scores, read_scores, report_scores
 
     if all_columns:

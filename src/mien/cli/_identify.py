@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mien.cli._display import console, note, print_json, showing_progress
+from mien.cli._display import note, print_json, showing_progress
 from mien.cli._options import AsJson, Gallery, Impostors, Jobs, Passphrase, ask_key, refuse
 
 if TYPE_CHECKING:
@@ -95,6 +95,8 @@ def _draw(result: IdentifiedPicture, folder: Path, number: int) -> None:
 def _show(results: list[IdentifiedPicture], fpir: float) -> None:
     from rich.table import Table
     from rich.text import Text
+
+    from mien.cli._consoles import console
 
     table = Table(box=None, pad_edge=False)
     for name, justify in (("picture", "left"), ("person", "left"), ("log ratio", "right")):

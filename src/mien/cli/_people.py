@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mien.cli._display import console, print_json, say
+from mien.cli._display import print_json, say
 from mien.cli._options import AsJson, Gallery, Passphrase, ask_key
 from mien.errors import InputError
 
@@ -39,6 +39,8 @@ def list_people(gallery: Gallery, passphrase: Passphrase = False, as_json: AsJso
 
         from rich.markup import escape
         from rich.table import Table
+
+        from mien.cli._consoles import console
 
         table = Table("name", "faces", "since")
         table.columns[1].justify = "right"

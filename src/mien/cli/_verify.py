@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from mien.cli._display import console, note, print_json, say, showing_progress
+from mien.cli._display import note, print_json, say, showing_progress
 from mien.cli._models import check_model
 from mien.cli._options import AsJson, Engine, Impostors, Model
 
@@ -71,6 +71,8 @@ def run(
 
 def show_answer(answer: dict[str, Any]) -> None:
     """The decision, the ratio and the threshold in three lines."""
+    from mien.cli._consoles import console
+
     words = {True: "[bold green]the same person[/]", False: "[bold]two people[/]"}
     console.print(words.get(answer["same"], "[yellow]no decision[/]"))
     if answer.get("reason"):

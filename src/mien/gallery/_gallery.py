@@ -22,7 +22,6 @@ from mien.errors import (
     ModelDamagedError,
     ModelFileError,
 )
-from mien.files import load_bytes, save_bytes
 from mien.gallery._checks import (
     check_digest,
     check_digests,
@@ -32,7 +31,6 @@ from mien.gallery._checks import (
     scale_vectors,
 )
 from mien.gallery._exact import Shortlist
-from mien.gallery._export import GalleryExport, read_export, write_export
 from mien.gallery._face_model import FaceModel
 from mien.gallery._making import making
 from mien.gallery._protocol import GalleryStore, NewTemplates, Removed
@@ -41,6 +39,7 @@ from mien.gallery._search import Search
 from mien.gallery._sqlite_store import SqliteStore
 
 if TYPE_CHECKING:
+    from mien.gallery._export import GalleryExport
     from mien.verification import OwnCalibration, Verifier
 
 __all__ = ["Gallery"]
@@ -139,6 +138,8 @@ class Gallery:
         timeout: float,
     ) -> Self:
         """An open gallery in a file that nobody else knows of."""
+        from mien.files import save_bytes
+
         content = save_bytes(model)
         SqliteStore.make(path, model.features, model.n_features, content, key, seal_names)
         store = SqliteStore(path, key, read_only=False, timeout=timeout)
@@ -522,6 +523,8 @@ class Gallery:
                 f"model is for {model.n_features} of {model.features!r}: vectors of two engines "
                 "are never compared, so enrol the pictures again with the other engine"
             )
+        from mien.files import save_bytes
+
         self._store.set_model(save_bytes(model))
         self._search.forget()
         self._adopt(model)
@@ -642,6 +645,8 @@ class Gallery:
             True.
         """
         with self._store.reading():
+            from mien.gallery._export import write_export
+
             written = write_export(self._store, self.model, Path(path), plaintext=plaintext)
         if not self._store.read_only:
             self._store.note("export", len(self), written)
@@ -668,6 +673,8 @@ class Gallery:
         seal_names, timeout
             As in :meth:`create`.
         """
+        from mien.gallery._export import read_export
+
         held: GalleryExport = read_export(Path(source), key)
         # The file gets its name when everybody is in it: killed, there is no gallery.
         with making(Path(path)) as temporary:
@@ -699,6 +706,8 @@ def _check_quality(quality: Any) -> float:
 
 
 def _read_model(store: GalleryStore) -> FaceModel:
+    from mien.files import load_bytes
+
     try:
         held = load_bytes(store.model(), "its model")
         if not isinstance(held, (FaceModel, verification.Verifier)):

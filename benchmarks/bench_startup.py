@@ -1,0 +1,80 @@
+"""Processor time before a verb does its work, above ``python -c "import numpy"``.
+
+``python -m benchmarks startup``; the aims are 0.35 s for help and for listing people, and 1 s for
+comparing two faces above its two network calls.
+"""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.measure import Row
+
+RUN = "import sys; from mien.cli import main; sys.argv[0] = 'mien'; main()"
+REPEATS = 5
+NETWORKS = """
+import sys
+from mien.faces import load_engine
+from mien.media import read_image
+engine = load_engine("sface")
+image = read_image(sys.argv[1], colour=True)
+for _ in range(2):
+    face = engine.detect(image)[0]
+    engine.embed(image, face)
+"""
+
+
+def _seconds(code: str, *arguments: str) -> float:
+    """Least processor time of a new process over some runs."""
+    times = []
+    for _ in range(REPEATS):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-c", code, *arguments], check=True, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(times)
+
+
+def _make_gallery(path: Path) -> None:
+    from mien.gallery import Gallery
+    from mien.recognition import load_source
+
+    with Gallery.create(path, load_source("sface")) as gallery:
+        for k in range(3):
+            gallery.enrol(f"person {k}", np.eye(128)[k : k + 1])
+
+
+def rows() -> Iterator[Row]:
+    """Yield the rows of this file: processor time above that of ``import numpy``."""
+    from mien.datasets import data_home
+    from mien.errors import MienError
+
+    floor = _seconds("import numpy")
+    yield Row("import", "NumPy", floor)
+    yield Row("import", "scikit-learn's base class", _seconds("import sklearn.base") - floor)
+    with tempfile.TemporaryDirectory() as folder:
+        gallery = Path(folder) / "people.gallery"
+        _make_gallery(gallery)
+        for name, arguments in (
+            ("--help", ["--help"]),
+            ("verify --help", ["verify", "--help"]),
+            ("people list", ["people", "list", "-g", str(gallery)]),
+        ):
+            took = _seconds(RUN, *arguments) - floor
+            yield Row(name, "mien", took, took / 0.35, "aim of 0.35 s", "above NumPy")
+    try:
+        photo = data_home(None) / "photos" / "grace_hopper_517x606.jpg"
+    except MienError:
+        return
+    if photo.is_file():
+        calls = _seconds(NETWORKS, str(photo))
+        took = _seconds(RUN, "verify", str(photo), str(photo)) - calls
+        yield Row("verify", "two network calls", calls)
+        yield Row("verify", "mien", took, took, "aim of 1 s", "above those calls")

