@@ -84,14 +84,14 @@ def test_mistakes_are_named(folder: Path, tmp_path: Path) -> None:
         return str(result.exception)
 
     faces, tracks = str(folder / "faces"), str(folder / "tracks.csv")
-    assert "no folder" in fails(str(tmp_path / "nowhere"), "--groups", tracks)
-    assert "not there" in fails(faces, "--groups", str(tmp_path / "no.csv"))
+    assert "not a folder" in fails(str(tmp_path / "nowhere"), "--groups", tracks)
+    assert "does not exist" in fails(faces, "--groups", str(tmp_path / "no.csv"))
     (tmp_path / "bad.csv").write_text("name,group\n000.png,1\n")
     assert "no column 'file'" in fails(faces, "--groups", str(tmp_path / "bad.csv"))
     (tmp_path / "other.csv").write_text("file,group\nx.png,1\n")
     assert "none of the" in fails(faces, "--groups", str(tmp_path / "other.csv"))
     (tmp_path / "half.csv").write_text("file,frame,x\n000.png,1,2\n")
-    assert "make tracks" in fails(faces, "--groups", str(tmp_path / "half.csv"))
+    assert "tracks are made" in fails(faces, "--groups", str(tmp_path / "half.csv"))
     assert "leave it out" in fails(
         faces, "--groups", tracks, "--method", "null-space", "--seed", "1"
     )

@@ -41,7 +41,7 @@ def test_folder_to_model_to_names(folder: Path) -> None:
     assert {row["person"] for row in strict} <= {"unknown", "p3"}
     (folder.parent / "bad.png").write_bytes(b"no picture")
     mixed = identify(model, [folder.parent / "bad.png", folder / "p3"])
-    assert "no picture" in mixed[0]["error"]
+    assert "not a picture" in mixed[0]["error"]
     assert mixed[1]["likeliest"][0][0] == rows[0]["likeliest"][0][0]
 
 
@@ -50,7 +50,7 @@ def test_identify_refuses_what_it_cannot_use(folder: Path, tmp_path: Path) -> No
     with pytest.raises(InputError, match="size of its pictures"):
         identify(RandomSamplingLDA(2, random_state=0).fit(X, y), [folder])
     model, _ = train_committee(folder, size=16, n_members=2, random_state=0)
-    with pytest.raises(InputError, match="0 … 1"):
+    with pytest.raises(InputError, match="between 0 and 1"):
         identify(model, [folder / "p3"], threshold=2)
     with pytest.raises(MissingDataError, match="not there"):
         _list_pictures([folder / "nobody"])

@@ -106,7 +106,7 @@ def _summarise(faces: Any, name: str) -> dict[str, Any]:
 
 
 def _rows_of_sheet(faces: Any, n_people: int, columns: int) -> tuple[Any, int]:
-    """Choose pictures for the sheet: a row a person, those with the most pictures first."""
+    """Choose pictures for the sheet: one row per person, those with the most pictures first."""
     import numpy as np
 
     names, counts = np.unique(faces.people, return_counts=True)

@@ -99,17 +99,17 @@ class FolderClusters:
 def list_pictures(folder: Path) -> list[str]:
     """Pictures below a folder, sorted, relative to it."""
     if not folder.is_dir():
-        raise MissingDataError(f"{str(folder)!r} is no folder")
+        raise MissingDataError(f"{str(folder)!r} is not a folder")
     found = [path.relative_to(folder).as_posix() for path in find_pictures(folder)]
     if not found:
-        raise MissingDataError(f"there is not a picture below {str(folder)!r}")
+        raise MissingDataError(f"there are no pictures in {str(folder)!r}")
     return found
 
 
 def read_table(path: Path) -> dict[str, dict[str, str]]:
     """Rows of a table with a column ``file``, by file."""
     if not path.is_file():
-        raise MissingDataError(f"the table {str(path)!r} is not there")
+        raise MissingDataError(f"the table {str(path)!r} does not exist")
     with path.open(newline="", encoding="utf-8-sig") as lines:
         reader = csv.DictReader(lines)
         columns = reader.fieldnames or []
@@ -128,17 +128,17 @@ def groups_of(files: list[str], table: dict[str, dict[str, str]]) -> np.ndarray:
     wanted = {"frame", "x", "y", "w", "h"}
     if not wanted <= columns:
         raise DataError(
-            "the table needs a column 'group', or 'frame', 'x', 'y', 'w' and 'h' to make tracks "
-            f"of; it has {', '.join(sorted(columns))}"
+            "the table needs a column 'group', or 'frame', 'x', 'y', 'w' and 'h' from which tracks "
+            f"are made; it has {', '.join(sorted(columns))}"
         )
     rows = [k for k, name in enumerate(files) if name in table]
     if not rows:
-        raise DataError(f"the table names none of the {len(files)} pictures")
+        raise DataError(f"the table lists none of the {len(files)} pictures")
     try:
         boxes = [[float(table[files[k]][c]) for c in ("x", "y", "w", "h")] for k in rows]
         frames = [int(float(table[files[k]]["frame"])) for k in rows]
     except (TypeError, ValueError) as error:
-        raise DataError(f"the table has a frame or a box that is no number: {error}") from error
+        raise DataError(f"the table has a frame or a box that is not a number: {error}") from error
     videos = [table[files[k]].get("video") or "." for k in rows]
     groups = np.full(len(files), -1)
     groups[rows] = group_tracks(boxes, frames, videos=videos)
@@ -211,14 +211,14 @@ def cluster(
         except ImageError as error:
             skipped.append(str(error))
     if not images:
-        raise DataError(f"none of the {len(files)} pictures below {str(folder)!r} can be read")
+        raise DataError(f"none of the {len(files)} pictures in {str(folder)!r} can be read")
     if str(groups) == "folders":
         known, pairs = group_folders(kept), np.zeros((0, 2), dtype=int)
     else:
         table = read_table(Path(groups))
         known, pairs = groups_of(kept, table), pairs_of(kept, table)
     if np.unique(known[known >= 0]).size < 2:
-        raise NotEnoughDataError("at least two groups of two pictures are needed to learn from")
+        raise NotEnoughDataError("learning needs at least two groups of two pictures each")
     X = local_vectors(np.stack(images), smooth=2.0)
     # Pictures in no group would each get a direction of their own: they are only projected.
     Z = make_projection(method, random_state).fit(X[known >= 0], known[known >= 0]).transform(X)

@@ -22,7 +22,7 @@ __all__ = ["identify", "train_committee"]
 def train_committee(
     folder: str | os.PathLike[str], *, size: int = 64, **parameters: Any
 ) -> tuple[RandomSamplingLDA, dict[str, Any]]:
-    """Fit a committee to a folder with one folder a person, and check it on pictures held out.
+    """Fit a committee to a folder with one folder per person, and test it on held-out pictures.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def _list_pictures(paths: Sequence[str | os.PathLike[str]]) -> list[Path]:
     """Files as given, and every picture in or below the folders given, in order of name."""
     found = [file for path in paths for file in find_pictures(path)]
     if not found:
-        raise DataError("no pictures were given: name files, or folders that hold pictures")
+        raise DataError("no pictures were found: give files, or folders of pictures")
     return found
 
 
@@ -103,11 +103,11 @@ def identify(
     size = getattr(model, "picture_size_", None)
     if not isinstance(model, RandomSamplingLDA) or size is None:
         raise InputError(
-            "this model does not know the size of its pictures: make one with "
+            "this model does not record the size of its pictures: make one with "
             "`mien crops train committee`"
         )
     if not 0 <= threshold <= 1:
-        raise InputError(f"threshold is a posterior, 0 … 1; got {threshold}")
+        raise InputError(f"threshold is a probability between 0 and 1; got {threshold}")
     results: list[dict[str, Any]] = []
     vectors = []
     for path in track(_list_pictures(paths), "reading pictures"):

@@ -27,7 +27,7 @@ def _list_pictures(folder: str | os.PathLike[str]) -> list[Path]:
     """Every picture at any depth below a folder, in order of name; or the one file given."""
     found = find_pictures(folder)
     if not found:
-        raise DataError(f"no pictures are below {os.fspath(folder)!r}")
+        raise DataError(f"there are no pictures in {os.fspath(folder)!r}")
     return found
 
 
@@ -168,7 +168,7 @@ def encode(model: Any, folder: str | os.PathLike[str]) -> dict[str, Any]:
             rows.append(model.transform(found).astype(np.float32))
             kept += pictures.kept
     if not rows:
-        raise DataError(f"no picture below {os.fspath(folder)!r} could be read")
+        raise DataError(f"none of the pictures in {os.fspath(folder)!r} could be read")
     inside = root if root.is_dir() else root.parent
     return {
         "features": np.concatenate(rows),

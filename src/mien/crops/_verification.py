@@ -31,14 +31,14 @@ def read_vectors(path: str | os.PathLike[str]) -> tuple[np.ndarray, np.ndarray]:
     """
     path = Path(path)
     if not path.is_file():
-        raise MissingDataError(f"{str(path)!r} is not there")
+        raise MissingDataError(f"{str(path)!r} does not exist")
     try:
         with np.load(path, allow_pickle=False) as arrays:
             X = next((arrays[k] for k in ("X", "embeddings") if k in arrays), None)
             y = next((arrays[k] for k in ("y", "people", "label") if k in arrays), None)
             names = list(arrays)
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise DataError(f"{str(path)!r} is no .npz file that can be read: {error}") from error
+        raise DataError(f"{str(path)!r} is not a readable .npz file: {error}") from error
     if X is None or y is None:
         raise DataError(
             f"{str(path)!r} must hold vectors (X or embeddings) and people (y, people or label); "
@@ -67,7 +67,7 @@ def _split_model(model: Any) -> tuple[Pipeline | None, Any]:
     steps, verifier = (model[:-1], model[-1]) if isinstance(model, Pipeline) else (None, model)
     if not isinstance(verifier, (Verifier, JointBayesian)):
         raise InputError(
-            f"the model is a {type(model).__name__} and no verifier: make one with "
+            f"the model is a {type(model).__name__} and not a verifier: make one with "
             "`mien crops train verification`"
         )
     return steps, verifier
@@ -117,7 +117,7 @@ def _summary(verifier: Any, y: np.ndarray, skipped: list[str]) -> dict[str, Any]
 def train_verifier(
     path: str | os.PathLike[str], *, far: float | None = None, n_components: int = 100
 ) -> tuple[Any, dict[str, Any]]:
-    """Fit a calibrated verifier to a folder with one folder a person, or to an ``.npz``.
+    """Fit a calibrated verifier to a folder with one folder per person, or to an ``.npz``.
 
     Parameters
     ----------
@@ -180,15 +180,14 @@ def _read_one(path: str | os.PathLike[str], steps: Pipeline | None) -> np.ndarra
         try:
             vector = np.load(path, allow_pickle=False)
         except FileNotFoundError as error:
-            raise MissingDataError(f"{str(path)!r} is not there") from error
+            raise MissingDataError(f"{str(path)!r} does not exist") from error
         except (OSError, ValueError) as error:
             raise DataError(
-                f"{str(path)!r} is no .npy vector that can be read; the model was trained on "
-                "vectors"
+                f"{str(path)!r} is not a readable .npy vector, and the model was trained on vectors"
             ) from error
         return np.asarray(vector, dtype=np.float64).reshape(1, -1)
     if not Path(path).is_file():
-        raise MissingDataError(f"{str(path)!r} is not there")
+        raise MissingDataError(f"{str(path)!r} does not exist")
     image = read_image(path, size=(_SIZE, _SIZE))
     transformed: np.ndarray = steps.transform(image[None]).astype(np.float64)
     return transformed

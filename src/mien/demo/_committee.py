@@ -1,4 +1,4 @@
-"""Section of the demo: few pictures a person, one Fisherface model against a committee."""
+"""Section of the demo: few pictures per person, one Fisherface model against a committee."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SIZES = (1, 2, 3, 5, 8, 12, 20)
 
 
 def show_committee(data: DemoData, report: Report) -> None:
-    """Learn from four pictures a person, name the others."""
+    """Learn from four pictures per person, name the others."""
     names, counts = np.unique(data.train.people, return_counts=True)
     if np.count_nonzero(counts > _N_TRAIN) < 3:
         raise NotEnoughDataError(f"three people with more than {_N_TRAIN} pictures are needed")
@@ -68,7 +68,7 @@ def show_committee(data: DemoData, report: Report) -> None:
         f"{len(strangers)} pictures of strangers are called unknown."
     )
     data.add_result(
-        "committee of 20, 4 pictures a person",
+        "committee of 20, 4 pictures per person",
         "named rightly",
         _rate(right["committee of 20, sum"], y[test]),
     )

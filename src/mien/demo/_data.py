@@ -55,7 +55,7 @@ class DemoData:
 
 
 def _limit(faces: FaceSet, random_state: int) -> FaceSet:
-    """At most so many people and pictures each that the demo stays under a minute."""
+    """Limit people and pictures per person, so that the demo stays under a minute."""
     rng = np.random.default_rng(random_state)
     names, counts = np.unique(faces.people, return_counts=True)
     names = names[counts >= 2]
@@ -84,7 +84,7 @@ def load_demo_data(
     ----------
     data : str or path
         ``"rendered"``, a set that :func:`mien.datasets.load_faces` knows, or a folder with one
-        folder a person.
+        folder per person.
     n_people, n_per_person : int
         How many to render; not used for real faces.
     random_state : int

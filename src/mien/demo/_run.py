@@ -75,7 +75,7 @@ def run_demo(
     Parameters
     ----------
     data : str or path
-        ``"rendered"``, ``"orl"``, ``"lfw"``, or a folder with one folder a person.
+        ``"rendered"``, ``"orl"``, ``"lfw"``, or a folder with one folder per person.
     n_people, n_per_person : int
         How many faces to render.
     random_state : int

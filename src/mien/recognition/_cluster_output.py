@@ -31,17 +31,17 @@ _PEOPLE_SHOWN = 300
 def check_new(out: Path, resume: bool = False, source: Path | None = None) -> None:
     """Refuse a folder with something in it, unless it is that of an interrupted run."""
     if source is not None and out.resolve().is_relative_to(source.resolve()):
-        raise InputError(f"{str(out)!r} is inside {str(source)!r}: choose a place beside it")
+        raise InputError(f"{str(out)!r} is inside {str(source)!r}: choose a folder outside it")
     if not out.exists():
         return
     if not out.is_dir():
-        raise InputError(f"{str(out)!r} is there already and is no folder")
+        raise InputError(f"{str(out)!r} exists and is not a folder")
     found = {entry.name for entry in out.iterdir()}
     if resume and (not found or JOURNAL in found):
         return
     if found:
-        why = "it holds no interrupted run" if resume else "choose another place, or --resume"
-        raise InputError(f"{str(out)!r} is there already and not empty: {why}")
+        why = "it holds no interrupted run" if resume else "choose another folder, or --resume"
+        raise InputError(f"{str(out)!r} exists and is not empty: {why}")
 
 
 def open_journal(out: Path) -> Path:
