@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mien.cli._display import console, print_json, say
+from mien.cli._display import print_json, say
 from mien.cli._options import AsJson
 from mien.cli._serve import ServedGallery, State, find_state
 
@@ -50,7 +50,7 @@ def create_key(
     if as_json:
         print_json({"key": key, **asdict(record)})
     else:
-        console.print(key, highlight=False, soft_wrap=True)
+        say(key)
         say(f"Keep it: it is not shown again. Its id is {record.id}")
 
 
@@ -63,10 +63,7 @@ def list_keys(gallery: ServedGallery, state: State = None, as_json: AsJson = Fal
         return
     for one in records:
         ended = "revoked" if one.revoked else ""
-        console.print(
-            f"{one.id}  {one.role:5}  {one.gallery}  {one.label}  {ended}".rstrip(),
-            highlight=False, markup=False, soft_wrap=True,
-        )  # fmt: skip
+        say(f"{one.id}  {one.role:5}  {one.gallery}  {one.label}  {ended}".rstrip())
     say(f"{len(records)} keys")
 
 
