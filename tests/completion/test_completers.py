@@ -203,7 +203,7 @@ def test_other_bad_input_is_refused() -> None:
 def test_constant_and_duplicate_vectors_do_no_harm() -> None:
     same = np.repeat(_vectors(4), 20, axis=0)
     same[:, 2] = 7.0
-    for name in ("pca", "ridge", "low-rank", "dictionary", "feature-ridge"):
+    for name in ("pca", "ridge", "low-rank", "dictionary", "feature-ridge", "mixture", "auto"):
         model = make_completer(name).set_params(cover=COVER).fit(same)
         assert np.isfinite(model.complete(same, cover=COVER)).all()
 

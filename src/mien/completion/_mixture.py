@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar
 
 import numpy as np
@@ -9,8 +10,9 @@ from scipy import linalg
 from sklearn.utils import check_random_state
 
 from mien._core.constraints import POSITIVE_INTEGER
-from mien._core.linalg import fix_signs
+from mien._core.linalg import fix_signs, numerical_rank
 from mien.completion._base import Completer, Completion, Moments, Stream, gather
+from mien.errors import NumericsWarning
 from mien.multiview import MixturePCCA
 
 __all__ = ["MixtureCompleter"]
@@ -160,9 +162,12 @@ class MixtureCompleter(Completer):
             sample = next(map(self._reduce, stream())) if X is None else X
             step = -(-len(sample) // _TRIAL_ROWS)
             first, second = (part[::step] for part in np.split(sample, [sizes[0]], axis=1))
+            split = np.split(held_out, [sizes[0]], axis=1)
             for k, q in pairs:
-                model = self._build(k, q, _TRIAL_ITERATIONS, seed).fit(first, second)
-                split = np.split(held_out, [sizes[0]], axis=1)
+                with warnings.catch_warnings():
+                    # A trial with too many components shows it by its likelihood.
+                    warnings.simplefilter("ignore", NumericsWarning)
+                    model = self._build(k, q, _TRIAL_ITERATIONS, seed).fit(first, second)
                 self.likelihoods_[k, q] = float(model.score(*split))
         best = max(self.likelihoods_, key=self.likelihoods_.__getitem__, default=pairs[0])
         self.n_components_, self.n_latent_ = best
@@ -196,5 +201,7 @@ def _find_basis(moments: Moments, part: np.ndarray, n_directions: int) -> np.nda
     covariance = moments.covariance[np.ix_(part, part)]
     d = len(covariance)
     k = max(1, min(n_directions, d, moments.n_samples // 8))
-    vectors = linalg.eigh(covariance, subset_by_index=[d - k, d - 1], check_finite=False)[1]
-    return np.ascontiguousarray(fix_signs(vectors[:, ::-1].T))
+    values, vectors = linalg.eigh(covariance, subset_by_index=[d - k, d - 1], check_finite=False)
+    # A direction without variance has no noise to be explained, and no density.
+    rank = max(1, numerical_rank(np.maximum(values, 0), 1e-8))
+    return np.ascontiguousarray(fix_signs(vectors[:, ::-1][:, :rank].T))
