@@ -79,6 +79,8 @@ OTHER_BASE = {
     "crops train completer --data-home": "lfw --out {new}/m",
     "people rename --passphrase": "Ann Anna --gallery {sealed}",
     "people merge --passphrase": "Ann Bob --gallery {sealed}",
+    "enrol --min-probability": "{album} --gallery {new}/g --names auto",
+    "enrol --out": "{album} --gallery {new}/g --names auto",
     "people delete --passphrase": "Ann --gallery {sealed} --yes",
     "keys revoke --gallery": "{key_id} --gallery {new}/g",
 }
@@ -96,6 +98,9 @@ ENTRIES: dict[str, str] = {
     "enrol --engine": "--engine dlib",
     "enrol --min-quality": "--min-quality 0.5",
     "enrol --jobs": "--jobs 3",
+    "enrol --names": "--names takeout --names xmp",
+    "enrol --min-probability": "--names auto --min-probability 0.8",
+    "enrol --out": "--names auto --out {new}/page",
     "enrol --passphrase": "--passphrase",
     "enrol --json": "--json",
     "identify --gallery": "--gallery {new}/other",
@@ -265,6 +270,8 @@ ENTRIES: dict[str, str] = {
 #: Arguments for which an option would have no effect -> words of the refusal.
 REFUSED = {
     "identify {picture} --gallery {gallery} --every 3": "--every is for videos",
+    "enrol {album} --gallery {new}/g --out page": "--out is for names of other programs",
+    "enrol {album} --gallery {new}/g --min-probability 0.8": "--min-probability is for names",
     "adapt {album} --passphrase": "--passphrase is for a sealed gallery",
     "cluster {album} --every 3": "--every is for a video",
     "cluster {clip} --bursts 3": "--bursts is for photographs",
@@ -428,6 +435,9 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
                 draw=lambda: np.zeros((4, 4, 3), np.uint8),
             ),
             "enrol": answer("enrolment", already=0, pictures=1, added=1, people={}, gallery="g"),
+            "enrol_names": answer("names", sources={}, faces=[], people={}, pictures=1, added=1,
+                                  already=0, unplaced=[], gallery="g"),
+            "report_names": report,
             "iter_identified": [seen],
             "adapt": answer(
                 "adaptation", pictures=1, people=1, source_weight=0.5, gain=None, warnings=[],

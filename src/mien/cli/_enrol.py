@@ -9,7 +9,7 @@ import typer
 
 from mien.cli._display import note, print_json, say, showing_progress, warn
 from mien.cli._models import check_model
-from mien.cli._options import AsJson, Jobs, MinQuality, Passphrase, ask_key
+from mien.cli._options import AsJson, Jobs, MinQuality, Passphrase, ask_key, refuse
 
 if TYPE_CHECKING:
     from mien.recognition import Failure
@@ -25,7 +25,7 @@ def run(
         typer.Argument(
             metavar="PHOTOS",
             help="A folder with one folder per person, or a CSV file with the columns file and "
-            "person.",
+            "person. With --names: any folder of pictures.",
         ),
     ],
     gallery: Annotated[
@@ -52,6 +52,27 @@ def run(
             help="For a new gallery: sface or dlib.", show_default="the model's, or sface"
         ),
     ] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SOURCE",
+            help="Use the names that other programs wrote: auto, or takeout, picasa, xmp, folder, "
+            "table; repeat for several.",
+        ),
+    ] = None,
+    min_probability: Annotated[
+        float | None,
+        typer.Option(
+            min=0.5,
+            max=0.9999,
+            help="With --names: minimum probability of a name without a place.",
+            show_default="0.95",
+        ),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="With --names: write a page with every face here."),
+    ] = None,
     min_quality: MinQuality = 0.0,
     jobs: Jobs = 2,
     passphrase: Passphrase = False,
@@ -61,11 +82,20 @@ def run(
 
     mien enrol photos --gallery people.gallery
 
+    mien enrol Takeout --names auto --gallery people.gallery
+
     An interrupted run continues when it is started again. Exit code 1: some pictures could not be
     used; all others are enrolled.
     """
     if model is not None:
         check_model(model, "mien enrol")
+    if names:
+        _enrol_names(
+            photos, gallery, names, min_probability or 0.95, out, model, engine, min_quality, jobs,
+            ask_key(passphrase, new=not gallery.exists()), as_json,
+        )  # fmt: skip
+        return
+    refuse("is for names of other programs (--names)", min_probability=min_probability, out=out)
     from mien.recognition import enrol
 
     with showing_progress():
@@ -90,6 +120,56 @@ def run(
         say(f"Gallery: {result.gallery}")
     if result.failures:
         raise typer.Exit(1)
+
+
+def _enrol_names(
+    photos: Path,
+    gallery: Path,
+    names: list[str],
+    min_probability: float,
+    out: Path | None,
+    model: Path | None,
+    engine: str | None,
+    min_quality: float,
+    jobs: int,
+    key: str | None,
+    as_json: bool,
+) -> None:
+    """Names of other programs: what was used, what stays open, and why."""
+    from mien.recognition import enrol_names, report_names
+
+    with showing_progress():
+        result = enrol_names(
+            photos,
+            gallery,
+            sources="auto" if names == ["auto"] else names,
+            min_probability=min_probability,
+            model=model,
+            engine=engine,
+            min_quality=min_quality,
+            n_jobs=jobs,
+            key=key,
+        )
+    page = None if out is None else report_names(result).write(out)
+    if as_json:
+        print_json(result.to_dict())
+        return
+    used = ", ".join(f"{count:,} by {source}" for source, count in result.sources.items())
+    named = sum(face.person is not None for face in result.faces)
+    say(f"{result.pictures:,} pictures, named: {used}.")
+    say(
+        f"{len(result.faces):,} faces: {named:,} of {len(result.people):,} people got a name, "
+        f"{len(result.faces) - named:,} stay open; {result.added:,} enrolled, {result.already:,} "
+        "were enrolled already."
+    )
+    for name, count in list(result.people.items())[:_NAMED]:
+        say(f"  {name}: {count:,}")
+    if result.unplaced:
+        note(f"{len(result.unplaced):,} names stand at a place where no face was found.")
+    show_failures(result.failures, result.pictures)
+    say(f"Gallery: {result.gallery}")
+    if page is not None:
+        note(f"Page: {page}")
 
 
 def show_failures(failures: list[Failure], n_pictures: int) -> None:

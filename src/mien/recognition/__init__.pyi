@@ -11,6 +11,7 @@ from ._complete import (
 )
 from ._complete_files import complete_files, name_targets
 from ._enrol import Enrolment, enrol
+from ._enrol_names import NamedEnrolment, NamedFace, enrol_names, report_names
 from ._identify import (
     IdentifiedFace,
     IdentifiedPicture,
@@ -34,6 +35,8 @@ __all__ = [
     "GalleryCheck",
     "IdentifiedFace",
     "IdentifiedPicture",
+    "NamedEnrolment",
+    "NamedFace",
     "PeopleFound",
     "RateCheck",
     "Verification",
@@ -51,6 +54,7 @@ __all__ = [
     "count_reasons",
     "engine_of",
     "enrol",
+    "enrol_names",
     "fit_source",
     "frame_face",
     "identify",
@@ -61,5 +65,6 @@ __all__ = [
     "load_model",
     "load_source",
     "name_targets",
+    "report_names",
     "verify",
 ]
