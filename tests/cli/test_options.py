@@ -109,6 +109,7 @@ ENTRIES: dict[str, str] = {
     "identify --top": "--top 7",
     "identify --out": "--out {new}/named",
     "identify --every": "--every 9",
+    "identify --xmp": "--xmp all",
     "identify --jobs": "--jobs 3",
     "identify --passphrase": "--passphrase",
     "identify --json": "--json",
@@ -439,6 +440,7 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
                                   already=0, unplaced=[], gallery="g"),
             "report_names": report,
             "iter_identified": [seen],
+            "write_names": None,
             "adapt": answer(
                 "adaptation", pictures=1, people=1, source_weight=0.5, gain=None, warnings=[],
                 rows=list,

@@ -14,12 +14,17 @@ from typing import Any
 
 from mien._core.progress import listening
 
-__all__ = ["note", "print_json", "say", "showing_progress", "warn"]
+__all__ = ["count", "note", "print_json", "say", "showing_progress", "warn"]
 
 
 def say(text: str) -> None:
     """Print a line of the result; nothing in it is folded or styled."""
     sys.stdout.write(text + "\n")
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: "1 face", "2 faces"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def note(text: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mien.cli._display import note, print_json, showing_progress
+from mien.cli._display import count, note, print_json, say, showing_progress
 from mien.cli._options import AsJson, Gallery, Impostors, Jobs, Passphrase, ask_key, refuse
 
 if TYPE_CHECKING:
@@ -38,6 +38,14 @@ def run(
         Path | None,
         typer.Option(metavar="FOLDER", help="Also write the pictures with boxes and names here."),
     ] = None,
+    xmp: Annotated[
+        str | None,
+        typer.Option(
+            metavar="WHICH",
+            help="Write XMP sidecars for photo applications: confirmed (faces that are enrolled) "
+            "or all (also names found now).",
+        ),
+    ] = None,
     every: Annotated[
         int | None,
         typer.Option(min=1, help="For videos: analyse every N-th frame.", show_default=str(_EVERY)),
@@ -53,14 +61,20 @@ def run(
 
     Exit code 1: some files could not be used; all others were.
     """
-    from mien.recognition import iter_identified
+    from mien.recognition import iter_identified, write_names
 
     if every is not None:
         from mien.media import find_media
 
         if not any(find_media(place).videos for place in photos):
             refuse("is for videos, and none was given", every=every)
-    results = []
+    if xmp is not None:
+        from mien._core.validation import check_choice
+        from mien.recognition import NAMES_WRITTEN
+
+        check_choice("--xmp", xmp, NAMES_WRITTEN)
+    key = ask_key(passphrase)
+    results, sidecars, kept = [], 0, 0
     with showing_progress():
         for result in iter_identified(
             list(photos),
@@ -69,18 +83,26 @@ def run(
             top=top,
             every=every or _EVERY,
             n_jobs=jobs,
-            key=ask_key(passphrase),
+            key=key,
             impostors=impostors,
         ):
             results.append(result)
             if out is not None and result.error is None:
                 _draw(result, out, len(results))
+            if xmp is not None:
+                change = write_names(result, gallery, which=xmp, key=key)
+                sidecars += change is not None and bool(change.added)
+                kept += 0 if change is None else len(change.kept)
     if as_json:
         print_json([result.to_dict() for result in results])
     else:
         _show(results, fpir)
     if out is not None:
         note(f"Pictures: {out}")
+    if xmp is not None:
+        note(f"Sidecars written or changed: {sidecars:,}")
+        if kept:
+            note(f"{kept:,} faces keep the name that another program gave them")
     if any(result.error is not None for result in results):
         raise typer.Exit(1)
 
@@ -102,13 +124,16 @@ def _show(results: list[IdentifiedPicture], fpir: float) -> None:
     for name, justify in (("picture", "left"), ("person", "left"), ("log ratio", "right")):
         table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
     table.add_column("threshold", justify="right")
+    table.add_column("probability", justify="right")
     table.add_column("next candidates", style="dim")
     here = os.path.commonpath([result.path.absolute().parent for result in results])
     for result in results:
         name = Text(os.path.relpath(result.path.absolute(), here))
         if result.error is not None or not result.faces:
             reason = result.error or "no face found"
-            table.add_row(name, Text(reason, style="red" if result.error else "yellow"), "", "", "")
+            table.add_row(
+                name, Text(reason, style="red" if result.error else "yellow"), "", "", "", ""
+            )
         for face in result.faces:
             others = [(who, ratio) for who, ratio in face.candidates if who != face.person]
             where = f" {face.frames[0]}–{face.frames[1]}" if face.frames else ""
@@ -117,11 +142,19 @@ def _show(results: list[IdentifiedPicture], fpir: float) -> None:
                 Text(face.person or "unknown", style="bold" if face.person else "yellow"),
                 f"{face.log_ratio:+.1f}",
                 f"{face.threshold:+.1f}" + ("*" if face.promised is False else ""),
+                f"{face.probability:.3f}",
                 Text(", ".join(f"{who} {ratio:+.1f}" for who, ratio in others)),
             )
             name = Text("")
     console.print(table)
     faces = [face for result in results for face in result.faces]
+    people = {face.person for face in faces if face.person}
+    unknown = sum(face.person is None for face in faces)
+    say(
+        f"{count(len(results), 'file')}: {count(len(faces), 'face')}, "
+        f"{len(faces) - unknown:,} named as {count(len(people), 'person', 'people')}, "
+        f"{unknown:,} unknown"
+    )
     if any(face.promised is False for face in faces):
         note(f"* not promised: nothing supports an FPIR of {fpir:g} in this gallery")
     elif any(face.promised == "shipped" for face in faces):

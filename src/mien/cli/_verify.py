@@ -48,6 +48,10 @@ def run(
     """
     if model is not None:
         check_model(model, "mien verify")
+    if out is not None:
+        from mien.media import check_output
+
+        check_output(out, [first, second])
     from mien.recognition import verify
 
     with showing_progress():

@@ -34,7 +34,9 @@ from mien.files._container import (
 from mien.files._decode import FORMAT, Decoder
 from mien.files._encode import Encoder
 
-__all__ = ["describe", "load", "load_bytes", "save", "save_bytes"]
+__all__ = ["describe", "is_model_file", "load", "load_bytes", "save", "save_bytes"]
+
+_LOOKED_AT = 2**20
 
 
 def save(model: Any, path: str | Path) -> Path:
@@ -45,8 +47,8 @@ def save(model: Any, path: str | Path) -> Path:
     model : estimator
         Any estimator of mien, or one of scikit-learn that :data:`REGISTRY` names.
     path : str or Path
-        Where to. What stands there is replaced at once or not at all; the file is readable by its
-        owner only.
+        Where to. A model file that stands there is replaced at once or not at all, anything else
+        is not overwritten; the file is readable by its owner only.
 
     Returns
     -------
@@ -65,9 +67,24 @@ def save(model: Any, path: str | Path) -> Path:
     """
     arrays, text = _encode(model)
     target = Path(path)
+    if target.is_file() and target.stat().st_size and not is_model_file(target):
+        raise InputError(
+            f"{str(path)!r} exists and is not a model file: write to another file, or remove it "
+            "first"
+        )
     with atomic_path(target, private=True) as temporary:
         write(temporary, arrays, text)
     return target
+
+
+def is_model_file(path: Path) -> bool:
+    """Whether a file looks like one that :func:`save` wrote; only its beginning is read."""
+    try:
+        with open_regular(path) as file:
+            start = file.read(_LOOKED_AT)
+    except (OSError, ModelFileError):
+        return False
+    return start[8:9] == b"{" and b"mien." in start
 
 
 def save_bytes(model: Any) -> bytes:

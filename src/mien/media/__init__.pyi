@@ -22,7 +22,8 @@ from ._listing import (
     is_video,
 )
 from ._names import NAME_SOURCES, read_names
-from ._regions import NamedRegion, PictureNames, turn_box
+from ._outputs import check_output
+from ._regions import NamedRegion, PictureNames, turn_box, upright_size
 from ._times import PictureTime, picture_time
 from ._tracks import box_overlap, join_tracks
 from ._xmp import SidecarChange, XmpNames, read_xmp, write_sidecar
@@ -44,6 +45,7 @@ __all__ = [
     "XmpNames",
     "box_overlap",
     "caption_pictures",
+    "check_output",
     "check_picture",
     "check_size",
     "contact_sheet",
@@ -69,6 +71,7 @@ __all__ = [
     "read_xmp",
     "resize_images",
     "turn_box",
+    "upright_size",
     "write_image",
     "write_sidecar",
 ]

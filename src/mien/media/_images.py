@@ -13,6 +13,7 @@ from PIL import Image
 from mien._core.validation import check_choice
 from mien.errors import DataError, InputError
 from mien.media._limits import MAX_SIDE
+from mien.media._outputs import check_output, mark_picture
 
 __all__ = [
     "FITS",
@@ -170,7 +171,8 @@ def write_image(path: str | os.PathLike[str], image: Any) -> Path:
     Parameters
     ----------
     path : path
-        Ends with .png, .jpg or .jpeg. The folder must exist.
+        Ends with .png, .jpg or .jpeg. The folder must exist. A file that mien did not write is
+        not overwritten.
     image : (h, w) or (h, w, 3)
         ``uint8``, or floats in [0, 1].
 
@@ -186,11 +188,11 @@ def write_image(path: str | os.PathLike[str], image: Any) -> Path:
     array = _as_uint8("image", image)
     if array.size == 0 or not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)):
         raise InputError(f"image must be (h, w) or (h, w, 3); got {array.shape}")
+    check_output(path)
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
-        Image.fromarray(np.ascontiguousarray(array)).save(
-            partial, kind, **({"quality": 95} if kind == "JPEG" else {})
-        )
+        picture = Image.fromarray(np.ascontiguousarray(array))
+        picture.save(partial, kind, **mark_picture(kind))
         partial.replace(path)
     except OSError as error:
         raise DataError(f"{str(path)!r} cannot be written: {error}") from error

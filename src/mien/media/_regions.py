@@ -9,7 +9,14 @@ from PIL import Image
 
 from mien.errors import InputError
 
-__all__ = ["NamedRegion", "PictureNames", "StoredPicture", "describe_picture", "turn_box"]
+__all__ = [
+    "NamedRegion",
+    "PictureNames",
+    "StoredPicture",
+    "describe_picture",
+    "turn_box",
+    "upright_size",
+]
 
 _ORIENTATION_TAG = 0x0112
 Box = tuple[float, float, float, float]
@@ -71,6 +78,14 @@ def describe_picture(path: Path) -> StoredPicture:
     except Exception as error:
         raise InputError(f"{str(path)!r} is not a picture whose size can be read") from error
     return StoredPicture(width, height, orientation if 1 <= orientation <= 8 else 1)
+
+
+def upright_size(path: Path) -> tuple[int, int]:
+    """Width and height of a picture as people see it, from its header."""
+    stored = describe_picture(path)
+    if stored.orientation >= 5:
+        return stored.height, stored.width
+    return stored.width, stored.height
 
 
 def turn_box(box: Box, orientation: int, *, to_stored: bool) -> Box:

@@ -23,8 +23,10 @@ from ._models import FaceModel, engine_of, load_model, load_source
 from ._people import Failure, choose_face, count_reasons, list_people
 from ._source import fit_source
 from ._verify import Verification, compare_faces, verify
+from ._write_names import NAMES_WRITTEN, write_names
 
 __all__ = [
+    "NAMES_WRITTEN",
     "Adaptation",
     "ClusteredFace",
     "CompletedFace",
@@ -67,4 +69,5 @@ __all__ = [
     "name_targets",
     "report_names",
     "verify",
+    "write_names",
 ]

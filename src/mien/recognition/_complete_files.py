@@ -10,7 +10,7 @@ from mien._core.progress import track
 from mien.errors import InputError, MienError
 from mien.faces import load_engine
 from mien.files import load
-from mien.media import find_pictures, write_image
+from mien.media import check_output, find_pictures, write_image
 from mien.recognition._complete import complete
 
 __all__ = ["complete_files", "name_targets"]
@@ -62,6 +62,8 @@ def complete_files(
     source = Path(source)
     files, targets = name_targets(source, Path(out))
     alone = None if completed is None else name_targets(source, Path(completed))[1]
+    for target in [*targets, *(alone or [])]:
+        check_output(target, files)
     completer = None if model is None else load(Path(model))
     finder = load_engine(engine)
     written: list[str] = []

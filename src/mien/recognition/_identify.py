@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mien.errors import DataError
 from mien.faces import (
     FoundFace,
     PictureResult,
@@ -202,18 +203,30 @@ def iter_identified(
     places = [photos] if isinstance(photos, (str, os.PathLike)) else list(photos)
     pictures: list[Path] = []
     videos: list[Path] = []
+    left_out: list[tuple[Path, str]] = []
     for place in map(Path, places):
         found = find_media(place)
         pictures += found.pictures
         videos += found.videos
+        left_out += found.left_out
+    if not pictures and not videos:
+        named = ", ".join(repr(os.fspath(place)) for place in places)
+        skipped = f"; {len(left_out)} files were left out: {left_out[0][1]}" if left_out else ""
+        raise DataError(f"no picture and no video was found in {named}{skipped}")
     with open_gallery(gallery, key=key, read_only=not isinstance(gallery, Gallery)) as opened:
         engine = engine_of(opened.model)
         if pictures:
             for result in analyse_pictures(pictures, engine, n_jobs=n_jobs):
                 yield identify_result(result, opened, fpir, top, impostors)
         for path in videos:
-            video = analyse_video(path, engine, every=every, n_jobs=n_jobs, keep_crops=True)
+            try:
+                video = analyse_video(path, engine, every=every, n_jobs=n_jobs, keep_crops=True)
+            except DataError as error:  # a damaged video does not cost the others
+                yield IdentifiedPicture(path, [], str(error))
+                continue
             yield _identify_video(video, opened, fpir, top, impostors)
+        for path, reason in left_out:
+            yield IdentifiedPicture(path, [], reason)
 
 
 def identify(
