@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mien.cli._display import console, note, print_json, say
+from mien.cli._display import note, print_json, say
 from mien.cli._options import AsJson, Gallery, Impostors, Passphrase, ask_key
 
 if TYPE_CHECKING:
@@ -74,6 +74,8 @@ def _print(found: GalleryCheck) -> None:
             "–" if one.tried is None else tried,
             _share(one.misses),
         )
+    from mien.cli._consoles import console
+
     console.print(table)
     for sentence in [*found.advice(), *found.faults]:
         say(f"- {sentence}")
