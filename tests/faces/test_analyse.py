@@ -93,10 +93,7 @@ def test_jobs_do_not_change_the_result(album: Path) -> None:
     assert all(map(_same, one, two))
 
 
-def test_dlib_in_processes_gives_what_it_gives_alone(
-    album: Path, dlib_engine: FaceEngine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(analyse_module, "load_engine", lambda name: dlib_engine)
+def test_dlib_in_processes_gives_what_it_gives_alone(album: Path, dlib_engine: FaceEngine) -> None:
     paths = [album / name for name in ("a.png", "half.jpg", "nobody.png")]
     alone = list(analyse_pictures(paths, "dlib", n_jobs=1, keep_crops=True))
     together = list(analyse_pictures(paths, "dlib", n_jobs=2, keep_crops=True))
@@ -105,12 +102,27 @@ def test_dlib_in_processes_gives_what_it_gives_alone(
 
 
 @pytest.mark.needs("faces")
+def test_a_picture_that_takes_too_long_costs_one_picture(
+    album: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = ProcessWorker("sface", 1)
+    try:
+        monkeypatch.setattr("mien.faces._worker._MAX_SECONDS", 0.0)
+        monkeypatch.setattr(worker, "_start", lambda: worker._process)
+        result = worker.analyse(album / "a.png", False)
+        assert "took too long" in (result.error or "")
+        assert worker._process.poll() is not None
+    finally:
+        worker.close()
+
+
+@pytest.mark.needs("faces")
 def test_a_picture_that_ends_its_process_costs_one_picture(album: Path) -> None:
     worker = ProcessWorker("sface", 1)
     try:
         worker._process.kill()
         result = worker.analyse(album / "a.png", False)
-        assert "ended the process that read it" in (result.error or "")
+        assert "ended the process that analysed it" in (result.error or "")
         assert worker.analyse(album / "a.png", False).acquired
     finally:
         worker.close()
@@ -154,10 +166,6 @@ def test_a_huge_file_is_refused_before_it_is_read(
 
 
 class TestJournal:
-    @pytest.fixture(autouse=True)
-    def _load_once(self, sface: FaceEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(analyse_module, "load_engine", lambda name: sface)
-
     def _run(self, album: Path, journal: Path, **options: object) -> list[PictureResult]:
         paths = find_pictures(album)
         return list(analyse_pictures(paths, journal=journal, n_jobs=1, **options))
@@ -173,7 +181,7 @@ class TestJournal:
         def fail(*args: object) -> None:
             raise AssertionError("analysed again")
 
-        monkeypatch.setattr(analyse_module, "analyse_image", fail)
+        monkeypatch.setattr(analyse_module, "_describe", fail)
         second = self._run(album, journal, keep_crops=True)
         assert all(map(_same, first, second))
         assert second[0].faces[0].crop is not None

@@ -9,16 +9,10 @@ import numpy as np
 import pytest
 
 from mien.errors import DataError, InputError, MissingDataError
-from mien.faces import FaceEngine, analyse_video
-from mien.faces import _video as video_module
+from mien.faces import analyse_video
 from mien.media import write_image
 
 cv2 = pytest.importorskip("cv2", reason="the extra 'faces' is not installed")
-
-
-@pytest.fixture(autouse=True)
-def _load_once(sface: FaceEngine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(video_module, "load_engine", lambda name: sface)
 
 
 def _frames(astronaut: np.ndarray) -> list[np.ndarray]:

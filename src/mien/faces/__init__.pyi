@@ -1,15 +1,18 @@
 from ._align import CROP_SIDE, TEMPLATE, align_face, fit_similarity
-from ._analyse import analyse_image, analyse_pictures
+from ._analyse import MAX_FACES, analyse_image, analyse_pictures
 from ._covered import covered_mask, covered_probabilities
+from ._detection import detect_faces
 from ._drawing import annotate
 from ._engines import ENGINES, FaceEngine, check_features, load_engine
 from ._face import Face, FoundFace, PictureResult
+from ._pool import borrow_engine
 from ._quality import FaceQuality, face_quality
 from ._video import Detection, VideoResult, analyse_video
 
 __all__ = [
     "CROP_SIDE",
     "ENGINES",
+    "MAX_FACES",
     "TEMPLATE",
     "Detection",
     "Face",
@@ -23,9 +26,11 @@ __all__ = [
     "analyse_pictures",
     "analyse_video",
     "annotate",
+    "borrow_engine",
     "check_features",
     "covered_mask",
     "covered_probabilities",
+    "detect_faces",
     "face_quality",
     "fit_similarity",
     "load_engine",

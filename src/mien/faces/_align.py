@@ -9,7 +9,7 @@ from mien.errors import InputError
 from mien.faces._face import Face
 from mien.media import check_picture
 
-__all__ = ["CROP_SIDE", "TEMPLATE", "align_face"]
+__all__ = ["CROP_SIDE", "TEMPLATE", "align_face", "cut_around", "fit_similarity"]
 
 CROP_SIDE = 112
 """Side of the aligned face that `TEMPLATE` is for."""
@@ -95,12 +95,8 @@ def fit_similarity(points: np.ndarray, template: np.ndarray) -> np.ndarray:
     return np.array([[a.real, -a.imag, b.real], [a.imag, a.real, b.imag]])
 
 
-def _cut(image: np.ndarray, landmarks: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """The part of the picture around a face, averaged down where it is far larger than asked.
-
-    Interpolation between pixels sees only four of them, so a face several times larger than the
-    crop would show false edges.
-    """
+def cut_around(image: np.ndarray, landmarks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The part of a picture that an aligned face can show, and the landmarks (5, 2) in it."""
     centre = landmarks.mean(axis=0)
     reach = 4 * max(float(np.abs(landmarks - centre).max()), 1.0)
     height, width = image.shape[:2]
@@ -108,7 +104,16 @@ def _cut(image: np.ndarray, landmarks: np.ndarray, size: int) -> tuple[np.ndarra
     right, bottom = (int(high) for high in np.ceil(np.minimum(centre + reach, [width, height])))
     if right <= left or bottom <= top:
         raise InputError("the face lies outside the picture")
-    image, landmarks = image[top:bottom, left:right], landmarks - [left, top]
+    return image[top:bottom, left:right], landmarks - [left, top]
+
+
+def _cut(image: np.ndarray, landmarks: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """The part of the picture around a face, averaged down where it is far larger than asked.
+
+    Interpolation between pixels sees only four of them, so a face several times larger than the
+    crop would show false edges.
+    """
+    image, landmarks = cut_around(image, landmarks)
     matrix = fit_similarity(landmarks, TEMPLATE * (size / CROP_SIDE))
     shrink = int(1 / np.hypot(*matrix[:, 0]))
     if shrink < 2:

@@ -19,15 +19,20 @@ import numpy as np
 from mien._core.progress import track
 from mien.errors import InputError, MienError
 from mien.faces._align import align_face
-from mien.faces._engines import FaceEngine, load_engine
+from mien.faces._detection import detect_faces
+from mien.faces._engines import FaceEngine
 from mien.faces._face import FoundFace, PictureResult
 from mien.faces._journal import Journal, stamp
+from mien.faces._pool import borrow_engine
 from mien.faces._quality import quality_of_crop
 from mien.faces._sface import one_thread_each
 from mien.faces._worker import ProcessWorker
 from mien.media import check_picture, decode_image, read_file
 
-__all__ = ["analyse_image", "analyse_pictures"]
+__all__ = ["MAX_FACES", "analyse_image", "analyse_pictures"]
+
+MAX_FACES = 512
+"""Maximum number of faces of a picture that are analysed unless the caller says otherwise."""
 
 _AHEAD = 4
 _ONE_THREAD = ("dlib",)  # its network holds the interpreter's lock
@@ -38,7 +43,8 @@ def analyse_image(
     engine: FaceEngine | str = "sface",
     *,
     keep_crops: bool = False,
-    max_faces: int | None = None,
+    max_faces: int | None = MAX_FACES,
+    turns: bool = True,
 ) -> list[FoundFace]:
     """Find the faces of one picture and turn each into a vector.
 
@@ -47,27 +53,39 @@ def analyse_image(
     image : (h, w, 3) or (h, w) uint8
         RGB or grey.
     engine : FaceEngine or str
-        Load it once with `load_engine` where there are several pictures.
+        A name takes one that is kept loaded (`borrow_engine`).
     keep_crops : bool
         Also keep the aligned faces.
     max_faces : int or None
-        Only so many, the largest first.
+        Maximum number of faces, the largest first; None for all of them.
+    turns : bool
+        Whether faces that lie on their side or upside down are looked for, where no upright one
+        is found with certainty; see `detect_faces`.
 
     Returns
     -------
     list of FoundFace
-        The largest first; empty where no face was found.
+        The largest first; empty if no face was found.
     """
     image = check_picture(image)
     if isinstance(engine, str):
-        engine = load_engine(engine)
+        with borrow_engine(engine) as borrowed:
+            return _describe(image, borrowed, keep_crops, max_faces, turns)[0]
+    return _describe(image, engine, keep_crops, max_faces, turns)[0]
+
+
+def _describe(
+    image: np.ndarray, engine: FaceEngine, keep_crops: bool, max_faces: int | None, turns: bool
+) -> tuple[list[FoundFace], int]:
+    """The faces that are asked for, and how many more were found."""
+    faces = detect_faces(image, engine) if turns else engine.detect(image)
     found = []
-    for face in engine.detect(image)[:max_faces]:
+    for face in faces[:max_faces]:
         crop = align_face(image, face)
         quality = quality_of_crop(crop, face)
         vector = engine.embed(image, face)
         found.append(FoundFace(face, vector, quality, crop if keep_crops else None))
-    return found
+    return found, len(faces) - len(found)
 
 
 def analyse_pictures(
@@ -77,7 +95,7 @@ def analyse_pictures(
     n_jobs: int = 2,
     journal: str | os.PathLike[str] | None = None,
     keep_crops: bool = False,
-    max_faces: int | None = None,
+    max_faces: int | None = MAX_FACES,
 ) -> Iterator[PictureResult]:
     """Analyse any number of picture files, one result after the other.
 
@@ -86,9 +104,9 @@ def analyse_pictures(
     paths : iterable of path
         In the order of the results; may be a generator.
     engine : {"sface", "dlib"}
-        See `load_engine`.
+        As for `load_engine`. Engines are kept loaded for the next call.
     n_jobs : int
-        Pictures that are worked on at the same time, each with an engine of its own.
+        Pictures that are analysed at the same time, each with an engine of its own.
     journal : path or None
         Results are also appended to this file, and those that it holds already are not computed
         again: name the same file to go on after an interruption. It holds templates, so only its
@@ -96,7 +114,8 @@ def analyse_pictures(
     keep_crops : bool
         Also give the aligned faces. They are not written to the journal.
     max_faces : int or None
-        Only so many of a picture, the largest first.
+        Maximum number of faces per picture, the largest first; None for all of them. A result
+        says in ``note`` how many were left out.
 
     Yields
     ------
@@ -123,11 +142,12 @@ def analyse_pictures(
         raise InputError(f"max_faces must be at least 1 or None; got {max_faces!r}")
     if isinstance(paths, (str, os.PathLike)):
         raise InputError("paths must be several: find_pictures(path) lists those of a folder")
-    first = load_engine(engine)  # what is missing is said before any work
     total = len(paths) if isinstance(paths, Sized) else None
-    asked = {"features": first.features, "max_faces": max_faces}
-    hire = partial(_hire, first, n_jobs, max_faces)
-    results = _stream(map(Path, paths), hire, journal, asked, keep_crops)
+    with borrow_engine(engine) as first:  # what is missing is said before any work
+        asked = {"features": first.features, "max_faces": max_faces}
+    n_workers = n_jobs if total is None else max(1, min(n_jobs, total))
+    start = partial(_start_workers, engine, n_workers, max_faces)
+    results = _stream(map(Path, paths), start, journal, asked, keep_crops)
     return track(results, "finding faces", total)
 
 
@@ -136,9 +156,6 @@ class _Worker(Protocol):
 
     def analyse(self, path: Path, keep_crops: bool) -> PictureResult:
         """Analyse a file; every failure is in the result."""
-
-    def close(self) -> None:
-        """Give back what it holds."""
 
 
 class _Thread:
@@ -151,16 +168,20 @@ class _Thread:
     def analyse(self, path: Path, keep_crops: bool) -> PictureResult:
         return analyse_file(path, self._engine, keep_crops, self._max_faces)
 
-    def close(self) -> None:
-        pass
 
-
-def _hire(first: FaceEngine, n_jobs: int, max_faces: int | None) -> list[_Worker]:
-    """Workers for an engine that is loaded once already."""
-    if n_jobs > 1 and first.name in _ONE_THREAD:
-        return [ProcessWorker(first.name, max_faces) for _ in range(n_jobs)]
-    others = [load_engine(first.name) for _ in range(n_jobs - 1)]
-    return [_Thread(engine, max_faces) for engine in (first, *others)]
+def _start_workers(
+    engine: str, n_workers: int, max_faces: int | None, stack: ExitStack
+) -> list[_Worker]:
+    """Workers that are given back, or ended, when the stack is left."""
+    workers: list[_Worker] = []
+    for _ in range(n_workers):
+        if n_workers > 1 and engine in _ONE_THREAD:
+            process = ProcessWorker(engine, max_faces)
+            stack.callback(process.close)
+            workers.append(process)
+        else:
+            workers.append(_Thread(stack.enter_context(borrow_engine(engine)), max_faces))
+    return workers
 
 
 def analyse_file(
@@ -174,18 +195,18 @@ def analyse_file(
         image = decode_image(data, repr(str(path)), colour=True)
         del data
         size = (image.shape[0], image.shape[1])
-        found = analyse_image(image, engine, keep_crops=keep_crops, max_faces=max_faces)
+        found, left_out = _describe(image, engine, keep_crops, max_faces, True)
     except MienError as error:
         return PictureResult(path, digest, size, [], str(error))
     except Exception as error:  # a folder of ten thousand goes on, and says which one it was
         reason = f"{str(path)!r} cannot be analysed: {type(error).__name__}: {error}"
         return PictureResult(path, digest, size, [], reason)
-    return PictureResult(path, digest, size, found)
+    return PictureResult(path, digest, size, found, left_out=left_out)
 
 
 def _stream(
     paths: Iterator[Path],
-    hire: Callable[[], list[_Worker]],
+    start: Callable[[ExitStack], list[_Worker]],
     journal: str | os.PathLike[str] | None,
     asked: dict[str, Any],
     keep_crops: bool,
@@ -207,9 +228,8 @@ def _stream(
 
     with ExitStack() as stack:
         book = None if journal is None else stack.enter_context(Journal(journal, asked))
-        workers = hire()
+        workers = start(stack)
         for worker in workers:
-            stack.callback(worker.close)
             free.put(worker)
         if len(workers) > 1:
             stack.enter_context(one_thread_each())

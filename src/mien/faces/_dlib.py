@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from mien._core.validation import require
+from mien.faces._detection import find_turn, turn_face
 from mien.faces._engines import unit_length
 from mien.faces._face import Face
 from mien.faces._weights import WeightFile, read_weights
@@ -99,6 +100,10 @@ class DlibEngine:
     def embed(self, image: np.ndarray, face: Face) -> np.ndarray:
         """Turn a face into a vector (128,) float32 of unit length."""
         image = check_picture(image)
+        turn = find_turn(face)
+        if turn:  # dlib's own points are looked for in upright faces
+            face = turn_face(face, image.shape[:2], turn)
+            image = np.ascontiguousarray(np.rot90(image, turn))
         shape = self._shape(image, face.box)
         return unit_length(self._network.compute_face_descriptor(image, shape), "dlib")
 

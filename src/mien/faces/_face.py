@@ -108,11 +108,14 @@ class PictureResult:
     digest : str
         SHA-256 of its bytes; ``""`` where it could not be read.
     size : (height, width)
-        Of the upright picture; (0, 0) where it could not be decoded.
+        Of the upright picture as it was analysed (a very large JPEG is decoded at a reduced
+        size); (0, 0) if it could not be decoded.
     faces : list of FoundFace
         The largest first; empty where none was found.
     error : str or None
         Why the picture could not be used. A picture without a face is no error.
+    left_out : int
+        Smaller faces that were found and not analysed, because they are more than ``max_faces``.
     """
 
     path: Path
@@ -120,6 +123,15 @@ class PictureResult:
     size: tuple[int, int]
     faces: list[FoundFace]
     error: str | None = None
+    left_out: int = 0
+
+    @property
+    def note(self) -> str:
+        """What is to be said about the faces of the picture; mostly nothing."""
+        if not self.left_out:
+            return ""
+        total = len(self.faces) + self.left_out
+        return f"the largest {len(self.faces):,} of {total:,} faces were analysed"
 
     @property
     def acquired(self) -> bool:

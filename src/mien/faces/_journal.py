@@ -20,7 +20,7 @@ from mien.faces._quality import FaceQuality
 
 __all__ = ["Journal", "from_record", "stamp", "to_record"]
 
-_FORMAT = 1
+_FORMAT = 2
 _FLUSH_EVERY = 32
 _FLUSH_SECONDS = 2.0
 
@@ -50,6 +50,7 @@ def to_record(result: PictureResult) -> dict[str, Any]:
         "digest": result.digest,
         "size": list(result.size),
         "error": result.error,
+        "left_out": result.left_out,
         "faces": faces,
     }
 
@@ -66,7 +67,9 @@ def from_record(record: dict[str, Any]) -> PictureResult:
     ]
     height, width = record["size"]
     path = Path(record["path"])
-    return PictureResult(path, record["digest"], (height, width), faces, record["error"])
+    return PictureResult(
+        path, record["digest"], (height, width), faces, record["error"], record["left_out"]
+    )
 
 
 def stamp(path: Path) -> str | None:

@@ -19,9 +19,10 @@ import numpy as np
 from mien._core.atomic import write_atomically
 from mien._core.progress import track
 from mien.errors import DataError, InputError
-from mien.faces._analyse import analyse_image
-from mien.faces._engines import FaceEngine, load_engine
+from mien.faces._analyse import MAX_FACES, analyse_image
+from mien.faces._engines import FaceEngine
 from mien.faces._face import FoundFace
+from mien.faces._pool import borrow_engine
 from mien.faces._sface import one_thread_each
 from mien.media import (
     Frame,
@@ -161,7 +162,7 @@ def analyse_video(
     every: int = 1,
     n_jobs: int = 2,
     keep_crops: bool = False,
-    max_faces: int | None = None,
+    max_faces: int | None = MAX_FACES,
     max_gap: int = 5,
     min_length: int = 2,
 ) -> VideoResult:
@@ -175,13 +176,13 @@ def analyse_video(
     engine : {"sface", "dlib"}
         See `load_engine`.
     every : int
-        Analyse each so many frames.
+        Analyse every N-th frame.
     n_jobs : int
-        Frames that are worked on at the same time.
+        Frames that are analysed at the same time.
     keep_crops : bool
         Also keep the aligned faces (37 kB each).
     max_faces : int or None
-        Only so many of a frame, the largest first.
+        Maximum number of faces per frame, the largest first; None for all of them.
     max_gap : int
         Most analysed frames from one detection of a track to the next.
     min_length : int
@@ -209,14 +210,15 @@ def analyse_video(
             raise InputError(f"{name} must be an integer of at least 1; got {value!r}")
     place = Path(path)
     source = open_frames(place, every, find_pictures(place) if place.is_dir() else None)
-    first = load_engine(engine)
-    engines = [first, *(load_engine(engine) for _ in range(n_jobs - 1))]
     found: list[tuple[int, int, FoundFace]] = []
     n_frames, last = 0, -1
-    steps = _analyse(source, engines, keep_crops, max_faces)
-    for step in track(steps, "finding faces", -(-source.promised // every) or None):
-        found += [(step.number, step.shot, face) for face in step.faces]
-        n_frames, last = n_frames + 1, step.number
+    with ExitStack() as stack:
+        engines = [stack.enter_context(borrow_engine(engine)) for _ in range(n_jobs)]
+        first = engines[0]
+        steps = _analyse(source, engines, keep_crops, max_faces)
+        for step in track(steps, "finding faces", -(-source.promised // every) or None):
+            found += [(step.number, step.shot, face) for face in step.faces]
+            n_frames, last = n_frames + 1, step.number
     if n_frames == 0:
         raise DataError(f"{str(place)!r} has no frame that can be decoded")
     tracks = _join(found, first.name, every, max_gap, min_length)
@@ -252,7 +254,9 @@ def _analyse(
     def run(frame: Frame) -> _Step:
         engine = free.get()
         try:
-            faces = analyse_image(frame.image, engine, keep_crops=keep_crops, max_faces=max_faces)
+            faces = analyse_image(
+                frame.image, engine, keep_crops=keep_crops, max_faces=max_faces, turns=False
+            )
         finally:
             free.put(engine)
         return _Step(frame.number, frame.shot, faces)

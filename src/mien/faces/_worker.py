@@ -11,6 +11,7 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from mien.errors import DataError
@@ -21,6 +22,7 @@ __all__ = ["ProcessWorker", "main"]
 
 _READY = "ready"
 _LAST_WORDS = 5.0
+_MAX_SECONDS = 300.0
 
 
 class ProcessWorker:
@@ -52,12 +54,18 @@ class ProcessWorker:
         ingoing, outgoing = self._process.stdin, self._process.stdout
         if ingoing is None or outgoing is None:
             return None
+        # Whatever a picture does to a library, it ends with its time.
+        overdue = threading.Timer(_MAX_SECONDS, self._process.kill)
+        overdue.daemon = True
+        overdue.start()
         try:
             ingoing.write(json.dumps(question) + "\n")
             ingoing.flush()
             line = outgoing.readline()
         except OSError:
             return None
+        finally:
+            overdue.cancel()
         return json.loads(line) if line.endswith("\n") else None
 
     def analyse(self, path: Path, keep_crops: bool) -> PictureResult:
@@ -67,7 +75,7 @@ class ProcessWorker:
             return from_record(answer)
         self.close()
         self._process = self._start()
-        reason = f"{str(path)!r} ended the process that read it"
+        reason = f"{str(path)!r} ended the process that analysed it, or took too long"
         return PictureResult(path, "", (0, 0), [], reason)
 
     def close(self) -> None:

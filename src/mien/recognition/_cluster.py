@@ -285,7 +285,7 @@ def _from_photographs(
 ) -> _Material:
     paths = find_pictures(source)
     if not paths:
-        raise MissingDataError(f"there is not a picture in {str(source)!r}")
+        raise MissingDataError(f"there is no picture in {str(source)!r}")
     pictures: list[PictureResult] = []
     faces, vectors, crops, places = [], [], [], []
     failures: list[Failure] = []
