@@ -135,3 +135,31 @@ def test_no_face_no_picture(album: Path) -> None:
         verify(album / "Ann/0.png", album / "Ann/meadow.png")
     with pytest.raises(ImageError, match=r"torn\.jpg"):
         verify(album / "Bob/torn.jpg", album / "Ann/0.png")
+
+
+def test_everything_in_a_folder_is_named_and_one_bad_video_costs_no_other(
+    album: Path, gallery: Path, tmp_path: Path
+) -> None:
+    folder = tmp_path / "phone"
+    folder.mkdir()
+    write_image(folder / "a.png", read_image(album / "Ann" / "0.png", colour=True))
+    (folder / "broken.mp4").write_bytes(b"\0\0\0\x20ftypmp42" + bytes(100))
+    (folder / "empty.mov").write_bytes(b"")
+    (folder / "raw.CR2").write_bytes(b"II*\0")
+    found = {picture.path.name: picture for picture in identify(folder, gallery, n_jobs=1)}
+    assert found.keys() == {"a.png", "broken.mp4", "empty.mov", "raw.CR2"}
+    assert found["a.png"].error is None
+    assert found["a.png"].faces[0].person == "Ann"
+    assert "empty (0 bytes)" in (found["empty.mov"].error or "")
+    assert "a camera's raw file" in (found["raw.CR2"].error or "")
+    (alone,) = identify(folder / "broken.mp4", gallery)
+    assert "damaged video" in (alone.error or "")
+    (tmp_path / "nothing").mkdir()
+    with pytest.raises(DataError, match="no picture and no video was found in"):
+        identify(tmp_path / "nothing", gallery)
+
+
+def test_an_upside_down_photograph_is_the_same_person(album: Path, tmp_path: Path) -> None:
+    picture = read_image(album / "Ann" / "0.png", colour=True)
+    write_image(tmp_path / "turned.png", np.ascontiguousarray(picture[::-1, ::-1]))
+    assert verify(album / "Ann" / "0.png", tmp_path / "turned.png").same

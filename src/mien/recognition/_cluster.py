@@ -15,7 +15,7 @@ from mien._core.validation import NO_GROUP
 from mien.errors import DataError, InputError, MissingDataError
 from mien.faces import PictureResult, analyse_pictures, analyse_video
 from mien.gallery import FaceModel
-from mien.media import find_pictures, pairs_in_pictures, resize_images
+from mien.media import find_media, pairs_in_pictures, resize_images
 from mien.recognition._cluster_groups import BURST_SECONDS, group_photographs
 from mien.recognition._cluster_linkage import link_faces, own_ratios
 from mien.recognition._models import engine_of, load_model
@@ -283,14 +283,18 @@ def _from_photographs(
     min_quality: float,
     bursts: float,
 ) -> _Material:
-    paths = find_pictures(source)
-    if not paths:
-        raise MissingDataError(f"there is no picture in {str(source)!r}")
+    listed = find_media(source)
+    left_out = [Failure(path, "unreadable", reason) for path, reason in listed.left_out]
+    detail = "it is a video: sort it alone, with `mien cluster VIDEO`"
+    left_out += [Failure(path, "unreadable", detail) for path in listed.videos]
+    if not listed.pictures:
+        why = f"; {left_out[0].path.name}: {left_out[0].detail}" if left_out else ""
+        raise MissingDataError(f"there is no picture in {str(source)!r}{why}")
     pictures: list[PictureResult] = []
     faces, vectors, crops, places = [], [], [], []
-    failures: list[Failure] = []
+    failures = left_out
     for picture in analyse_pictures(
-        paths, engine_of(model), n_jobs=n_jobs, journal=journal, keep_crops=True
+        listed.pictures, engine_of(model), n_jobs=n_jobs, journal=journal, keep_crops=True
     ):
         failures += _failures(picture, min_quality)
         kept = []

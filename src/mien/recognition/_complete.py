@@ -21,8 +21,8 @@ from mien.faces import (
     FaceEngine,
     align_face,
     covered_probabilities,
+    detect_faces,
     fit_similarity,
-    load_engine,
 )
 from mien.files import load
 from mien.media import caption_pictures, is_picture, read_image
@@ -184,8 +184,7 @@ def complete(
     completer = _check_model(model)
     side = completer.shape_[0]
     told = _read_cover(cover, original.shape[:2])
-    finder = load_engine(engine) if isinstance(engine, str) else engine
-    found = finder.detect(original)
+    found = detect_faces(original, engine)
     if not found:
         raise DataError(f"no face was found in {'the picture' if path is None else str(path)!r}")
     faces, image = [], original.copy()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mien.errors import DataError, InputError, MissingDataError
 from mien.faces import FoundFace, PictureResult
-from mien.media import find_pictures
+from mien.media import find_media
 
 __all__ = [
     "CLEARLY_LARGER",
@@ -72,15 +72,20 @@ def list_people(
     pictures : list of LabelledPicture
         In the order of their names, or of the table.
     failures : list of Failure
-        Pictures that nobody is named for.
+        Pictures that nobody is named for, and files that look like pictures or videos and are not
+        read.
     """
     root = Path(photos)
     if root.is_file():
         return _read_table(root), []
     if not root.is_dir():
         raise MissingDataError(f"{str(root)!r} is not there: a folder or a CSV file is needed")
-    pictures, failures = [], []
-    for path in find_pictures(root):
+    found = find_media(root)
+    pictures: list[LabelledPicture] = []
+    failures = [Failure(path, "unreadable", reason) for path, reason in found.left_out]
+    detail = "it is a video: give pictures, or name it with `mien identify`"
+    failures += [Failure(path, "unreadable", detail) for path in found.videos]
+    for path in found.pictures:
         inside = path.relative_to(root).parts
         if len(inside) < 2:
             detail = "it lies beside the people's folders, so nobody is named"
