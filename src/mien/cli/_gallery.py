@@ -60,6 +60,8 @@ def check(
 def _print(found: GalleryCheck) -> None:
     from rich.table import Table
 
+    from mien.cli._consoles import console
+
     say(
         f"{found.people:,} people; {found.pictures:,} faces and {found.comparisons:,} comparisons "
         f"of two people were looked at; impostors: {found.impostors}."
