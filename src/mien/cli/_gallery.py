@@ -76,7 +76,6 @@ def _print(found: GalleryCheck) -> None:
             "–" if one.tried is None else tried,
             _share(one.misses),
         )
-    from mien.cli._consoles import console
 
     console.print(table)
     for sentence in [*found.advice(), *found.faults]:
