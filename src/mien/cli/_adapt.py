@@ -82,10 +82,12 @@ def _show(result: Adaptation, out: Path | None, gallery: Path | None) -> None:
     from mien.cli._consoles import console
     from mien.reports import Report
 
-    say(
-        f"{result.pictures:,} pictures of {result.people:,} people; the source has a weight of "
-        f"{result.source_weight:.2f} in the adapted model."
+    what = (
+        f"the model was moved; the source has a weight of {result.source_weight:.2f} in it"
+        if result.moved
+        else "they calibrate the model, and moving it as well is not clearly better"
     )
+    say(f"{result.pictures:,} pictures of {result.people:,} people: {what}.")
     rows = result.rows()
     if rows:
         report = Report("Held-out people", "one part of the people at a time, 95 % intervals")

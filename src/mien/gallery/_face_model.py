@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from mien import verification
@@ -109,8 +110,12 @@ class FaceModel:
         return verification.ImpostorPrior(**{name: float(v) for name, v in held[impostors].items()})
 
     def calibrate(self, impostors: str = "lookalikes") -> OwnCalibration:
-        """The calibration that the card alone supports."""
-        return verification.OwnCalibration(impostors, self.prior(impostors))
+        """The calibration that the card supports: its priors, and whom it was adapted to."""
+        prior = self.prior(impostors)
+        if "calibration" not in self.card:
+            return verification.OwnCalibration(impostors, prior)
+        held = verification.OwnCalibration.from_dict(self.card["calibration"])
+        return replace(held, impostors=impostors, prior=prior)
 
     def __repr__(self) -> str:
         return f"<FaceModel for {self.features}>"

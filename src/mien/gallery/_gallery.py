@@ -455,13 +455,17 @@ class Gallery:
         if held is None or held[0] != state:
             own = self._read_calibration(state, impostors)
             if own is None:
-                X, people = self.sample_vectors()
-                own = verification.calibrate_own(
-                    self.model.verifier, X, people, impostors=impostors,
-                    prior=self.model.prior(impostors),
-                )  # fmt: skip
+                own = self._make_calibration(impostors)
             held = self._calibrations[impostors] = state, own
         return held[1]
+
+    def _make_calibration(self, impostors: str) -> OwnCalibration:
+        """By the people of the gallery, or by those of the model where they are more."""
+        told = self.model.calibrate(impostors)
+        X, people = self.sample_vectors()
+        if len(np.unique(people)) < max((e.n_people for e in told.evidence), default=0):
+            return told
+        return verification.calibrate_own(self.model.verifier, X, people, impostors=impostors, prior=told.prior)
 
     def sample_vectors(
         self, n_people: int = 300, n_pictures: int = 4

@@ -21,7 +21,12 @@ from mien.gallery import FaceModel, Gallery
 from mien.recognition._galleries import open_gallery
 from mien.recognition._models import check_engine, engine_of, load_model
 from mien.recognition._people import Failure, choose_face, count_reasons, list_people
-from mien.verification import TransferJointBayesian, Verifier
+from mien.verification import (
+    OwnCalibration,
+    TransferJointBayesian,
+    Verifier,
+    calibrate_own,
+)
 
 __all__ = ["Adaptation", "adapt", "adapt_vectors"]
 
@@ -50,8 +55,11 @@ class Adaptation:
         Adapted to everybody.
     people, pictures : int
         What it was adapted to.
+    moved : bool
+        Whether the covariances were moved; False says that only the calibration was learned,
+        because moving more was not clearly better on people held out.
     source_weight : float
-        Weight of the source in both covariances.
+        Weight of the source in both covariances; 1 where they were not moved.
     before, after : dict or None
         Numbers of :func:`mien.evaluation.evaluate_verification` on people held out, by the
         verifier as it was and by one adapted to the others; None where the people are too few.
@@ -66,6 +74,7 @@ class Adaptation:
     model: FaceModel
     people: int
     pictures: int
+    moved: bool
     source_weight: float
     before: dict[str, Any] | None
     after: dict[str, Any] | None
@@ -96,6 +105,7 @@ class Adaptation:
         return {
             "people": self.people,
             "pictures": self.pictures,
+            "moved": self.moved,
             "weight of the source": self.source_weight,
             "held out": self.rows(),
             "gain in Cllr": None if self.gain is None else list(self.gain),
@@ -119,10 +129,7 @@ def adapt_vectors(source: FaceModel, X: np.ndarray, y: np.ndarray) -> Verifier:
     """
     useful = _count_useful(y)
     if useful < _FEWEST:
-        raise NotEnoughDataError(
-            f"adapting takes at least {_FEWEST} people with two usable pictures or more; "
-            f"got {useful}"
-        )
+        raise NotEnoughDataError(_too_few(useful))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NumericsWarning)
         warnings.simplefilter("ignore", ConvergenceWarning)
@@ -136,6 +143,35 @@ def adapt_vectors(source: FaceModel, X: np.ndarray, y: np.ndarray) -> Verifier:
         return Verifier(model, cross_fit=crossed, tail_scale=tail, **_CALIBRATION).fit(X, y)
 
 
+def recalibrate(source: FaceModel, X: np.ndarray, y: np.ndarray) -> FaceModel:
+    """The same verifier with what people y (n,) on vectors X (n, d) say about its impostors."""
+    own = calibrate_own(source.verifier, X, y, prior=source.prior())
+    return FaceModel(source.engine, source.verifier, _card(source, y, own))
+
+
+def _card(source: FaceModel, y: np.ndarray, own: OwnCalibration | None) -> dict[str, Any]:
+    kept = {k: v for k, v in source.card.items() if k == "impostor priors"}
+    found = {} if own is None else {"calibration": own.to_dict()}
+    return {
+        "name": "adapted verifier",
+        "engine": source.engine,
+        "features": source.features,
+        "source": source.card.get("name", ""),
+        "people": len(np.unique(y)),
+        "pictures": len(y),
+        "terms": "Statistics of the people it was adapted to; no picture and no vector is in it.",
+        "limits": ["Holds for pictures like those it was adapted to."],
+        **kept,
+        **found,
+    }
+
+
+def _too_few(useful: int) -> str:
+    return (
+        f"adapting takes at least {_FEWEST} people with two usable pictures or more; got {useful}"
+    )
+
+
 def _count_useful(y: np.ndarray) -> int:
     return int(np.count_nonzero(np.unique(y, return_counts=True)[1] >= 2))
 
@@ -147,8 +183,8 @@ def _limit(y: np.ndarray) -> np.ndarray:
 
 def _compare(
     source: FaceModel, X: np.ndarray, y: np.ndarray
-) -> tuple[dict[str, Any], dict[str, Any], tuple[float, float, float]] | None:
-    """Both verifiers on people held out; None where they are too few."""
+) -> tuple[dict[str, Any], dict[str, Any], tuple[float, float, float], bool] | None:
+    """Before and after on people held out, and whether to move; None where they are too few."""
     useful = _count_useful(y)
     if useful < _FEWEST_COMPARED:
         return None
@@ -164,7 +200,11 @@ def _compare(
         moved = adapt_vectors(source, X[fold != k], y[fold != k])
         rows = np.column_stack([held[i] for i in np.triu_indices(len(held), 1)])
         first, second = X[rows[:, 0]], X[rows[:, 1]]
-        scores.append(np.stack([v.score_pairs(first, second) for v in (source.verifier, moved)]))
+        shipped = source.verifier.score_pairs(first, second)
+        own = recalibrate(source, X[fold != k], y[fold != k]).calibrate()
+        curve = source.verifier.thresholds_.curve()
+        here = [shipped, own.log_ratios(curve, shipped), moved.score_pairs(first, second)]
+        scores.append(np.stack(here))
         pairs.append(y[rows])
         report_progress("people held out", k + 1, n_folds)
     return _measure(np.concatenate(scores, axis=1), np.concatenate(pairs))
@@ -172,12 +212,16 @@ def _compare(
 
 def _measure(
     scores: np.ndarray, who: np.ndarray
-) -> tuple[dict[str, Any], dict[str, Any], tuple[float, float, float]]:
+) -> tuple[dict[str, Any], dict[str, Any], tuple[float, float, float], bool]:
+    """Scores (3, n) of the verifier as it was, recalibrated, and moved."""
     same = who[:, 0] == who[:, 1]
     if np.count_nonzero(~same) > _MOST_IMPOSTORS:
         kept = np.random.default_rng(0).choice(np.flatnonzero(~same), _MOST_IMPOSTORS, False)
         rows = np.sort(np.concatenate([np.flatnonzero(same), kept]))
         scores, who, same = scores[:, rows], who[rows], same[rows]
+    # Moving two covariances must pay: few people say little about them.
+    moved = _gain(scores[[1, 2]], who, same)[1] > 0
+    scores = scores[[0, 2 if moved else 1]]
     before, after = (
         evaluate_verification(
             values[same], values[~same], fars=(0.01,), llr=True,
@@ -185,7 +229,7 @@ def _measure(
         )
         for values in scores
     )  # fmt: skip
-    return before, after, _gain(scores, who, same)
+    return before, after, _gain(scores, who, same), moved
 
 
 def _gain(scores: np.ndarray, who: np.ndarray, same: np.ndarray) -> tuple[float, float, float]:
@@ -210,7 +254,7 @@ def _gain(scores: np.ndarray, who: np.ndarray, same: np.ndarray) -> tuple[float,
     return value, float(low), float(high)
 
 
-def _warn(useful: int, gain: tuple[float, float, float] | None, lowest_far: float) -> list[str]:
+def _warn(useful: int, gain: tuple[float, float, float] | None) -> list[str]:
     found = []
     if gain is None:
         found.append(
@@ -226,10 +270,6 @@ def _warn(useful: int, gain: tuple[float, float, float] | None, lowest_far: floa
             f"only {useful} people with two pictures or more: intervals are wide, and low error "
             "rates cannot be promised; twenty or more are better"
         )
-    found.append(
-        f"false accept rates below {lowest_far:.2g} are extrapolated: these people are too few to "
-        "promise them"
-    )
     return found
 
 
@@ -316,22 +356,17 @@ def adapt_to(
     """Adapt to vectors X (n, d) of people y (n,), and compare on people held out."""
     rows = _limit(y)
     X, y = X[rows], y[rows]
-    verifier = adapt_vectors(source, X, y)
+    useful = _count_useful(y)
+    if useful < _FEWEST:
+        raise NotEnoughDataError(_too_few(useful))
     compared = _compare(source, X, y)
-    before, after, gain = (None, None, None) if compared is None else compared
-    card = {
-        "name": "adapted verifier",
-        "engine": source.engine,
-        "features": source.features,
-        "source": source.card.get("name", ""),
-        "people": len(np.unique(y)),
-        "pictures": len(y),
-        "terms": "Statistics of the people it was adapted to; no picture and no vector is in it.",
-        "limits": ["Holds for pictures like those it was adapted to."],
-    }
-    weight = float(verifier.model_.source_weight_)
-    warned = _warn(_count_useful(y), gain, verifier.thresholds_.lowest_far)
+    before, after, gain, moved = (None, None, None, False) if compared is None else compared
+    model, weight = recalibrate(source, X, y), 1.0
+    if moved:
+        verifier = adapt_vectors(source, X, y)
+        model = FaceModel(source.engine, verifier, _card(source, y, None))
+        weight = float(verifier.model_.source_weight_)
+    warned = _warn(useful, gain)
     return Adaptation(
-        FaceModel(source.engine, verifier, card), len(np.unique(y)), len(y), weight,
-        before, after, gain, warned, failures,
-    )  # fmt: skip
+        model, len(np.unique(y)), len(y), moved, weight, before, after, gain, warned, failures
+    )

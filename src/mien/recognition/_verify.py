@@ -41,8 +41,9 @@ class Verification:
         The false accept rate at which it was decided.
     threshold : float or None
         The log ratio from which on the answer is "one person".
-    promised : "shipped" or False
-        "shipped": the rate rests on the model's card. False: the card does not reach that far.
+    promised : True, "shipped" or False
+        True: those to whom the model was adapted support the rate. "shipped": it rests on the
+        model's card. False: nothing supports it.
     bound : float
         Upper end of the 95 % interval of the realised rate, over places that the model never saw.
     reason : str
@@ -200,6 +201,8 @@ def compare_faces(
         reason = str(error)
     else:
         threshold = own.threshold(table, far, size=1)
+        # In the units of those to whom the model was adapted, if it was.
+        ratio, threshold = (float(own.log_ratios(table.curve(), x)) for x in (ratio, threshold))
     return Verification(
         log_ratio=ratio,
         probability=float(expit(ratio + logit(prior))),
@@ -207,7 +210,7 @@ def compare_faces(
         same=None if threshold is None else ratio >= threshold,
         far=far,
         threshold=threshold,
-        promised=False if threshold is None else "shipped",
+        promised=False if threshold is None else own.promise(far).promised,
         bound=own.promise(far).bound,
         reason=reason,
         paths=(first.path, second.path),
