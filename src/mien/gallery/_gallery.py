@@ -465,7 +465,9 @@ class Gallery:
         X, people = self.sample_vectors()
         if len(np.unique(people)) < max((e.n_people for e in told.evidence), default=0):
             return told
-        return verification.calibrate_own(self.model.verifier, X, people, impostors=impostors, prior=told.prior)
+        return verification.calibrate_own(
+            self.model.verifier, X, people, impostors=impostors, prior=told.prior
+        )
 
     def sample_vectors(
         self, n_people: int = 300, n_pictures: int = 4
