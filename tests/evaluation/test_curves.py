@@ -97,8 +97,8 @@ def test_all_scores_equal() -> None:
 
 
 def test_reversed_scores_are_the_worst() -> None:
-    assert equal_error_rate([0.0, 1.0], [2.0, 3.0]) == 1.0
-    assert min_cllr([0.0, 1.0], [2.0, 3.0]) == pytest.approx(1.0)
+    assert equal_error_rate([0.5, 1.5], [2.0, 3.0]) == 1.0
+    assert min_cllr([0.5, 1.5], [2.0, 3.0]) == pytest.approx(1.0)
 
 
 def test_infinite_ratios_cost_what_they_claim() -> None:

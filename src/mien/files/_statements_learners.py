@@ -189,6 +189,12 @@ def _check_descriptors(params: Values, fitted: Values, sizes: Sizes) -> None:
 
 _ENCODER = instance("FisherVector", "MultiViewSuperVector")
 _BAG_ENCODER = instance("BagEncoder", "FisherVector", "MultiViewSuperVector")
+_NULL_SPACE: dict[str, Term] = {
+    "rank_total_": count(),
+    "rank_within_": count(),
+    "method_": text(40),
+    "regularization_": number(0, 1e15),
+}
 _LINEAR_MAP: dict[str, Term] = {
     "n_features_in_": size("d"),
     "mean_": real("d"),
@@ -333,8 +339,8 @@ LEARNERS: dict[str, Statement] = {
         sometimes=("feature_names_in_",),
     ),
     "mien.KernelNullSpaceProjection": Statement(
-        _KERNEL_MAP | {"rank_total_": count(), "rank_within_": count(), "method_": text(40)},
-        sometimes=(*_KERNEL_PARTS, "method_", "rank_total_", "rank_within_"),
+        _KERNEL_MAP | _NULL_SPACE,
+        sometimes=(*_KERNEL_PARTS, *_NULL_SPACE),
         check=_check_kernel,
     ),
     "mien.KernelRelevantComponents": Statement(
@@ -352,18 +358,11 @@ LEARNERS: dict[str, Statement] = {
         check=_check_neighbours,
     ),
     "mien.NullSpaceLDA": Statement(
-        _LINEAR_MAP
-        | {
-            "classes_": labels("c", unique=True),
-            "rank_total_": count(),
-            "rank_within_": count(),
-            "method_": text(40),
-        },
-        sometimes=("method_", "rank_total_", "rank_within_", "feature_names_in_"),
+        _LINEAR_MAP | _NULL_SPACE | {"classes_": labels("c", unique=True)},
+        sometimes=(*_NULL_SPACE, "feature_names_in_"),
     ),
     "mien.NullSpaceProjection": Statement(
-        _LINEAR_MAP | {"rank_total_": count(), "rank_within_": count(), "method_": text(40)},
-        sometimes=("method_", "rank_total_", "rank_within_", "feature_names_in_"),
+        _LINEAR_MAP | _NULL_SPACE, sometimes=(*_NULL_SPACE, "feature_names_in_")
     ),
     "mien.RelevantComponents": Statement(
         _LINEAR_MAP | {"n_components_": size("k")}, sometimes=("feature_names_in_",)
