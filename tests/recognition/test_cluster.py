@@ -226,7 +226,8 @@ def test_folders_table_and_overview(found: PeopleFound, tmp_path: Path, how: str
     with (out / "faces.csv").open(newline="") as lines:
         table = list(csv.DictReader(lines))
     assert [row["person"] for row in table] == ["person-001", "", "person-001", ""]
-    assert table[2]["file"] == "sub/b.png"
+    assert (out / table[2]["file"]).resolve() == (tmp_path / "photos/sub/b.png").resolve()
+    assert [row["link"] for row in table] == ["a.face-1.png", "a.face-2.png", "sub__b.png", "c.png"]
     assert "person-001: 2 faces" in (out / "report.html").read_text()
     names = sorted(str(path.relative_to(out)) for path in out.rglob("*.png"))
     if how == "table":
@@ -234,7 +235,7 @@ def test_folders_table_and_overview(found: PeopleFound, tmp_path: Path, how: str
         return
     # The picture with a known face is not unsorted, although one face of it is.
     assert names == [
-        "person-001/a.png",
+        "person-001/a.face-1.png",
         "person-001/sub__b.png",
         "unsorted/broken.png",
         "unsorted/c.png",

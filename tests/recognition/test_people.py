@@ -81,6 +81,31 @@ def test_a_face_that_is_clearly_the_largest() -> None:
     assert choose_face(picture) is picture.faces[0]
 
 
+def test_the_face_at_a_place_is_taken_from_a_group() -> None:
+    picture = result(40, 39, 38)
+    place = tuple(float(side) for side in picture.faces[2].face.box)
+    assert choose_face(picture, box=place) is picture.faces[2]
+    nowhere = choose_face(picture, box=(9000.0, 9000.0, 5.0, 5.0))
+    assert isinstance(nowhere, Failure)
+    assert "at the place" in nowhere.detail
+
+
+def test_a_picture_is_no_table(tmp_path: Path) -> None:
+    (tmp_path / "a.jpg").write_bytes(b"")
+    with pytest.raises(DataError, match="--person"):
+        list_people(tmp_path / "a.jpg")
+
+
+def test_a_video_among_the_pictures_is_refused_with_a_word(tmp_path: Path) -> None:
+    (tmp_path / "Ann").mkdir()
+    for name in ("a.jpg", "film.mp4", "b.cr2"):
+        (tmp_path / "Ann" / name).write_bytes(b"")
+    listed, failures = list_people(tmp_path)
+    assert len(listed) == 1
+    assert [failure.reason for failure in failures] == ["unreadable", "unreadable"]
+    assert "mien cluster" in failures[0].detail
+
+
 def test_reasons_are_counted() -> None:
     failures = [Failure(Path("x"), reason, "") for reason in ("b", "a", "b")]
     assert list(count_reasons(failures).items()) == [("b", 2), ("a", 1)]

@@ -95,7 +95,11 @@ def _show(result: Adaptation, out: Path | None, gallery: Path | None) -> None:
         report.print(console)
     if result.gain is not None:
         value, low, high = result.gain
-        say(f"Cllr falls by {value:+.4f} bits [{low:+.4f}, {high:+.4f}].")
+        change = "falls" if value > 0 else "rises"
+        say(
+            f"Cllr {change} by {abs(value):.4f} bits (95 % interval of its fall: {low:+.4f} to "
+            f"{high:+.4f})."
+        )
     show_failures(result.failures, result.pictures + len(result.failures))
     for warning in result.warnings:
         warn(warning)

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mien.cli._display import note, print_json, say, showing_progress, warn
+from mien.cli._display import count, note, print_json, say, showing_progress, warn
 from mien.cli._models import check_model
 from mien.cli._options import AsJson, Jobs, MinQuality, Passphrase, ask_key, refuse
+from mien.errors import InputError
 
 if TYPE_CHECKING:
     from mien.recognition import Failure
@@ -21,10 +22,11 @@ _NAMED = 10
 
 def run(
     photos: Annotated[
-        Path,
+        list[Path],
         typer.Argument(
-            metavar="PHOTOS",
-            help="A folder with one folder per person, or a CSV file with the columns file and "
+            metavar="PHOTOS...",
+            help="A folder with one folder per person, a CSV file with the columns file and "
+            "person, or what mien cluster wrote. With --person: pictures or folders of one "
             "person. With --names: any folder of pictures.",
         ),
     ],
@@ -38,6 +40,9 @@ def run(
             show_default=False,
         ),
     ],
+    person: Annotated[
+        str | None, typer.Option(metavar="NAME", help="The person on all pictures.")
+    ] = None,
     model: Annotated[
         Path | None,
         typer.Option(
@@ -82,6 +87,10 @@ def run(
 
     mien enrol photos --gallery people.gallery
 
+    mien enrol a.jpg b.jpg --person Ann --gallery people.gallery
+
+    mien enrol people --gallery people.gallery (after mien cluster, with the folders renamed)
+
     mien enrol Takeout --names auto --gallery people.gallery
 
     An interrupted run continues when it is started again. Exit code 1: some pictures could not be
@@ -90,9 +99,12 @@ def run(
     if model is not None:
         check_model(model, "mien enrol")
     if names:
+        refuse("is for pictures of one person, not for names of other programs", person=person)
+        if len(photos) > 1:
+            raise InputError(f"--names reads one folder at a time; {len(photos)} were given")
         _enrol_names(
-            photos, gallery, names, min_probability or 0.95, out, model, engine, min_quality, jobs,
-            ask_key(passphrase, new=not gallery.exists()), as_json,
+            photos[0], gallery, names, min_probability or 0.95, out, model, engine, min_quality,
+            jobs, ask_key(passphrase, new=not gallery.exists()), as_json,
         )  # fmt: skip
         return
     refuse("is for names of other programs (--names)", min_probability=min_probability, out=out)
@@ -102,6 +114,7 @@ def run(
         result = enrol(
             photos,
             gallery,
+            person=person,
             model=model,
             engine=engine,
             min_quality=min_quality,
@@ -113,8 +126,8 @@ def run(
     else:
         known = f"; {result.already:,} were enrolled already" if result.already else ""
         say(
-            f"{result.pictures:,} pictures: {result.added:,} faces of {len(result.people):,} "
-            f"people enrolled{known}."
+            f"{count(result.pictures, 'picture')}: {count(result.added, 'face')} of "
+            f"{count(len(result.people), 'person', 'people')} enrolled{known}."
         )
         show_failures(result.failures, result.pictures)
         say(f"Gallery: {result.gallery}")
@@ -154,16 +167,17 @@ def _enrol_names(
     if as_json:
         print_json(result.to_dict())
         return
-    used = ", ".join(f"{count:,} by {source}" for source, count in result.sources.items())
+    used = ", ".join(f"{times:,} by {source}" for source, times in result.sources.items())
     named = sum(face.person is not None for face in result.faces)
-    say(f"{result.pictures:,} pictures, named: {used}.")
+    say(f"{count(result.pictures, 'picture')}, named: {used}.")
     say(
-        f"{len(result.faces):,} faces: {named:,} of {len(result.people):,} people got a name, "
+        f"{count(len(result.faces), 'face')}: {named:,} of "
+        f"{count(len(result.people), 'person', 'people')} got a name, "
         f"{len(result.faces) - named:,} stay open; {result.added:,} enrolled, {result.already:,} "
         "were enrolled already."
     )
-    for name, count in list(result.people.items())[:_NAMED]:
-        say(f"  {name}: {count:,}")
+    for name, times in list(result.people.items())[:_NAMED]:
+        say(f"  {name}: {times:,}")
     if result.unplaced:
         note(f"{len(result.unplaced):,} names stand at a place where no face was found.")
     show_failures(result.failures, result.pictures)
@@ -178,8 +192,8 @@ def show_failures(failures: list[Failure], n_pictures: int) -> None:
 
     if not failures:
         return
-    reasons = ", ".join(f"{count:,} {reason}" for reason, count in count_reasons(failures).items())
-    warn(f"{len(failures):,} of {n_pictures:,} pictures could not be used: {reasons}")
+    reasons = ", ".join(f"{times:,} {reason}" for reason, times in count_reasons(failures).items())
+    warn(f"{len(failures):,} of {count(n_pictures, 'picture')} could not be used: {reasons}")
     for failure in failures[:_NAMED]:
         note(f"  {failure.path}: {failure.detail}")
     if len(failures) > _NAMED:

@@ -15,9 +15,9 @@ from mien._core.logistic import ratio_costs
 from mien._core.progress import report as report_progress
 from mien.errors import NotEnoughDataError, NumericsWarning
 from mien.evaluation import draw_people, evaluate_verification
-from mien.faces import analyse_pictures
 from mien.files import save
 from mien.gallery import FaceModel, Gallery
+from mien.recognition._enrol import analyse_labelled
 from mien.recognition._galleries import open_gallery
 from mien.recognition._models import check_engine, engine_of, load_model
 from mien.recognition._people import Failure, choose_face, count_reasons, list_people
@@ -278,9 +278,8 @@ def _read_faces(
 ) -> tuple[np.ndarray, np.ndarray, list[Failure]]:
     listed, failures = list_people(photos)
     vectors, people = [], []
-    results = analyse_pictures([p.path for p in listed], engine, n_jobs=n_jobs)
-    for picture, result in zip(listed, results, strict=True):
-        face = choose_face(result)
+    for picture, result in analyse_labelled(listed, engine, n_jobs):
+        face = choose_face(result, box=picture.box)
         if isinstance(face, Failure):
             failures.append(face)
         else:

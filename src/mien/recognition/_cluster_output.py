@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,12 @@ from mien._core.validation import check_choice
 from mien.errors import InputError
 from mien.media import write_image
 from mien.recognition._cluster import PeopleFound, cluster, person_name
+from mien.recognition._people import SORTED_TABLE, UNSORTED
 from mien.reports import Report
 
 __all__ = ["HOW", "check_new", "cluster_files", "in_words", "open_journal", "write_people"]
 
 HOW = ("link", "copy", "table")
-UNSORTED = "unsorted"
 JOURNAL = ".faces.journal"
 _SHOWN = 24
 _PEOPLE_SHOWN = 300
@@ -102,8 +103,10 @@ def write_people(found: PeopleFound, out: Path, how: str = "link") -> Path:
     -------
     Path
         The folder, with ``person-001`` …, ``unsorted``, ``faces.csv`` and ``report.html``. A
-        picture is in the folder of everybody on it; one without a face, or whose faces are all
-        with nobody, is in ``unsorted``.
+        picture is in the folder of everybody on it, with the number of the face in its name if it
+        has several; one without a face, or whose faces are all with nobody, is in ``unsorted``.
+        :func:`enrol` takes the folder back, also after folders were renamed and files deleted or
+        moved.
     """
     check_choice("how", how, HOW)
     check_new(out, resume=True)
@@ -111,11 +114,12 @@ def write_people(found: PeopleFound, out: Path, how: str = "link") -> Path:
     for entry in out.iterdir():
         if entry.is_dir() and (entry.name.startswith("person-") or entry.name == UNSORTED):
             shutil.rmtree(entry)
+    links = _name_links(found)
     if how != "table":
         for name, rows in _folders(found):
-            _fill(out / name, found, rows, how)
+            _fill(out / name, found, rows, how, links)
         _fill_failed(out / UNSORTED, found, how)
-    write_atomically(out / "faces.csv", _table(found).encode())
+    write_atomically(out / SORTED_TABLE, _table(found, out, links).encode())
     overview(found).write(out)
     (out / JOURNAL).unlink(missing_ok=True)
     return out
@@ -133,15 +137,36 @@ def _folders(found: PeopleFound) -> Iterable[tuple[str, np.ndarray]]:
         yield UNSORTED, np.asarray(alone)
 
 
-def _fill(folder: Path, found: PeopleFound, rows: np.ndarray, how: str) -> None:
+def _name_links(found: PeopleFound) -> list[str]:
+    """The name of every face in the folders: one name is one face, wherever it is moved to."""
+    if found.source.is_file():
+        return [f"frame-{face.frame:06d}-{face.number}.png" for face in found.faces]
+    flat = [_flat_name(face.path, found.source) for face in found.faces]
+    times = Counter(flat)
+    used = set(times) | {_flat_name(failure.path, found.source) for failure in found.failures}
+    names = []
+    for name, face in zip(flat, found.faces, strict=True):
+        if times[name] > 1:
+            stem, suffix = os.path.splitext(name)
+            name, more = f"{stem}.face-{face.number + 1}{suffix}", 0
+            while name in used:
+                more += 1
+                name = f"{stem}.face-{face.number + 1}-{more}{suffix}"
+            used.add(name)
+        names.append(name)
+    return names
+
+
+def _fill(folder: Path, found: PeopleFound, rows: np.ndarray, how: str, links: list[str]) -> None:
     folder.mkdir(exist_ok=True)
     if found.source.is_file():
         for k in _spread(rows):
-            face = found.faces[k]
-            write_image(folder / f"frame-{face.frame:06d}-{face.number}.png", found.crops[k])
+            write_image(folder / links[k], found.crops[k])
         return
-    for path in dict.fromkeys(found.faces[k].path for k in rows):
-        _place(path, folder / _flat_name(path, found.source), how)
+    for k in rows:
+        path = found.faces[k].path
+        name = _flat_name(path, found.source) if folder.name == UNSORTED else links[k]
+        _place(path, folder / name, how)
 
 
 def _fill_failed(folder: Path, found: PeopleFound, how: str) -> None:
@@ -177,16 +202,20 @@ def _spread(rows: np.ndarray) -> np.ndarray:
     return rows[np.linspace(0, len(rows) - 1, _SHOWN).round().astype(int)]
 
 
-def _table(found: PeopleFound) -> str:
+def _table(found: PeopleFound, out: Path, links: list[str]) -> str:
+    """All faces; ``file`` is seen from the folder of the table, so that ``mien enrol`` reads it."""
     text = io.StringIO()
     names = ["file", "frame", "face", "x", "y", "w", "h", "person", "group", "log_ratio", "quality"]
+    names.append("link")
     table = csv.DictWriter(text, names, lineterminator="\n")
     table.writeheader()
     for k in range(len(found.faces)):
-        row = found.row(k)
-        if not found.source.is_file():
-            row["file"] = found.faces[k].path.relative_to(found.source).as_posix()
-        table.writerow(row)
+        path = found.faces[k].path.resolve()
+        try:
+            name = Path(os.path.relpath(path, out.resolve())).as_posix()
+        except ValueError:  # another drive
+            name = path.as_posix()
+        table.writerow(found.row(k) | {"file": name, "link": links[k]})
     return text.getvalue()
 
 

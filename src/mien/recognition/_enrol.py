@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mien.faces import FoundFace, PictureResult, analyse_pictures
+from mien.errors import InputError, MienError
+from mien.faces import PictureResult, analyse_image, analyse_pictures, load_engine
 from mien.gallery import FaceModel, Gallery
+from mien.media import open_frames
 from mien.recognition._galleries import open_or_create
 from mien.recognition._models import engine_of
 from mien.recognition._people import (
@@ -18,10 +21,11 @@ from mien.recognition._people import (
     choose_face,
     count_reasons,
     digest_file,
+    label_pictures,
     list_people,
 )
 
-__all__ = ["Enrolment", "enrol"]
+__all__ = ["Enrolment", "analyse_labelled", "enrol"]
 
 PathLike = str | os.PathLike[str]
 _BATCH = 32
@@ -75,9 +79,10 @@ class Enrolment:
 
 
 def enrol(
-    photos: PathLike,
+    photos: PathLike | Sequence[PathLike],
     gallery: Gallery | PathLike,
     *,
+    person: str | None = None,
     model: FaceModel | PathLike | None = None,
     engine: str | None = None,
     min_quality: float = 0.0,
@@ -88,10 +93,14 @@ def enrol(
 
     Parameters
     ----------
-    photos : path
-        A folder with one folder a person, or a CSV file with the columns ``file`` and ``person``.
+    photos : path, or list of path
+        A folder with one folder per person, or a CSV file with the columns ``file`` and
+        ``person``; what :func:`cluster` wrote, also with folders renamed, faces deleted or moved.
+        With ``person``: pictures of that person, or folders of them.
     gallery : Gallery or path
         The gallery; made if it is not there.
+    person : str or None
+        Who is on all pictures.
     model : FaceModel, path or None
         For a new gallery: from :func:`adapt`; None takes the shipped one.
     engine : {"sface", "dlib"} or None
@@ -112,7 +121,9 @@ def enrol(
     A picture is known by the SHA-256 of its file: one that is in the gallery is not looked at
     again, so an interrupted run goes on where it stopped, and a second one adds nothing. A picture
     with several faces is refused unless the box of the largest has at least twice the area of the
-    next. A picture that is in the folders of two people is refused for the second.
+    next. A picture that is in the folders of two people is refused for the second. In what
+    :func:`cluster` wrote every picture comes with the box of a face: that face is enrolled, so
+    group photographs serve everybody on them, and the folder ``unsorted`` is left out.
 
     Examples
     --------
@@ -120,24 +131,30 @@ def enrol(
     >>> enrol("photos", "people.gallery").added                             # doctest: +SKIP
     55
     """
-    listed, failures = list_people(photos)
-    root = Path(photos) if Path(photos).is_dir() else Path(photos).parent
+    listed, failures, root = _list(photos, person)
+    n_pictures = len(listed) + len(failures)
     with open_or_create(gallery, model=model, engine=engine, key=key) as opened:
         todo, already, refused = _leave_out_known(listed, opened)
         failures += refused
         people: dict[str, int] = {}
-        batch: list[tuple[LabelledPicture, PictureResult, FoundFace]] = []
-        results: Iterable[PictureResult] = ()
+        owners: dict[Any, str] = {}
+        batch: list[tuple[LabelledPicture, PictureResult, int]] = []
+        results: Iterable[tuple[LabelledPicture, PictureResult]] = ()
         if todo:  # an engine takes a while to load
-            results = analyse_pictures(
-                [picture.path for picture in todo], engine_of(opened.model), n_jobs=n_jobs
-            )
-        for picture, result in zip(todo, results, strict=True):
-            chosen = choose_face(result, min_quality=min_quality)
+            results = analyse_labelled(todo, engine_of(opened.model), n_jobs)
+        for picture, result in results:
+            chosen = choose_face(result, min_quality=min_quality, box=picture.box)
             if isinstance(chosen, Failure):
                 failures.append(chosen)
                 continue
-            batch.append((picture, result, chosen))
+            number = next(k for k, face in enumerate(result.faces) if face is chosen)
+            known = _ask_known(opened, picture, result.digest, number, owners)
+            if isinstance(known, Failure):
+                failures.append(known)
+            elif known:
+                already += 1
+            else:
+                batch.append((picture, result, number))
             if len(batch) == _BATCH:
                 _store(opened, batch, root, people)
                 batch = []
@@ -145,8 +162,66 @@ def enrol(
         # The people calibrate the gallery; what they say is kept in it.
         _ = opened.calibration
         path = opened.path
-    n_pictures = len(listed) + sum(failure.reason == "nobody named" for failure in failures)
     return Enrolment(path, people, n_pictures, sum(people.values()), already, failures)
+
+
+def _list(
+    photos: PathLike | Sequence[PathLike], person: str | None
+) -> tuple[list[LabelledPicture], list[Failure], Path]:
+    """What is to be enrolled, what cannot be, and the folder from which paths are told."""
+    places = [photos] if isinstance(photos, (str, os.PathLike)) else list(photos)
+    if person is not None:
+        return *label_pictures(places, person), Path()
+    if len(places) != 1:
+        raise InputError(
+            f"{len(places)} places were given and nobody is named: give one folder with a folder "
+            "per person, or the name of the person on all pictures with --person"
+        )
+    place = Path(places[0])
+    return *list_people(place), place if place.is_dir() else place.parent
+
+
+def analyse_labelled(
+    todo: list[LabelledPicture], engine: str, n_jobs: int
+) -> Iterator[tuple[LabelledPicture, PictureResult]]:
+    """Every picture once, however many of its faces have a name; then the frames of videos."""
+    pictures: dict[Path, list[LabelledPicture]] = {}
+    frames: dict[Path, list[LabelledPicture]] = {}
+    for one in todo:
+        kind = pictures if one.frame is None else frames
+        kind.setdefault(one.path.resolve() if one.box else one.path, []).append(one)
+    shown = [mine[0].path for mine in pictures.values()]
+    results = analyse_pictures(shown, engine, n_jobs=n_jobs) if shown else ()
+    for mine, result in zip(pictures.values(), results, strict=True):
+        for one in mine:
+            yield one, result
+    for video, mine in frames.items():
+        yield from _analyse_frames(video, mine, engine)
+
+
+def _analyse_frames(
+    video: Path, todo: list[LabelledPicture], engine: str
+) -> Iterator[tuple[LabelledPicture, PictureResult]]:
+    """The frames of a video on which somebody has a name."""
+    wanted: dict[int, list[LabelledPicture]] = {}
+    for one in todo:
+        wanted.setdefault(one.frame or 0, []).append(one)
+    reason = f"{str(video)!r} has no such frame"
+    try:
+        digest, loaded = digest_file(video), load_engine(engine)
+        for frame in open_frames(video, 1).frames:
+            for one in (mine := wanted.pop(frame.number, [])):
+                name = hashlib.sha256(f"{digest} {frame.number}".encode()).hexdigest()
+                if one is mine[0]:
+                    found = analyse_image(frame.image, loaded)
+                height, width = frame.image.shape[:2]
+                yield one, PictureResult(video, name, (height, width), found)
+            if not wanted:
+                break
+    except MienError as error:
+        reason = str(error)
+    for one in (one for mine in wanted.values() for one in mine):
+        yield one, PictureResult(video, "", (0, 0), [], f"frame {one.frame}: {reason}")
 
 
 def _leave_out_known(
@@ -158,6 +233,9 @@ def _leave_out_known(
     owner: dict[str, str] = {}
     already = 0
     for picture in listed:
+        if picture.box is not None:  # another face of the picture may be known
+            todo.append(picture)
+            continue
         digest = digest_file(picture.path)
         if digest is None:  # the analysis says why
             todo.append(picture)
@@ -174,21 +252,38 @@ def _leave_out_known(
     return todo, already, refused
 
 
+def _ask_known(
+    gallery: Gallery, picture: LabelledPicture, digest: str, number: int, owners: dict[Any, str]
+) -> Failure | bool:
+    """Whether a face of a picture is there already; or that it has another name."""
+    if picture.box is None:  # was asked before the picture was looked at
+        return False
+    there = gallery.find_face(digest, number)
+    person = there.person if there is not None else owners.get((digest, number))
+    owners[digest, number] = person or picture.person
+    if person is not None and person != picture.person:
+        detail = f"this face is {person!r} already: `mien people rename` or `merge` changes it"
+        return Failure(picture.path, "two names", detail)
+    return person is not None
+
+
 def _store(
     gallery: Gallery,
-    batch: list[tuple[LabelledPicture, PictureResult, FoundFace]],
+    batch: list[tuple[LabelledPicture, PictureResult, int]],
     root: Path,
     people: dict[str, int],
 ) -> None:
     """Add a batch in one transaction, and count whose faces they were."""
     if not batch:
         return
+    faces = [result.faces[number] for _, result, number in batch]
     gallery.enrol_many(
         [picture.person for picture, _, _ in batch],
-        [face.vector for _, _, face in batch],
+        [face.vector for face in faces],
         digests=[result.digest for _, result, _ in batch],
+        faces=[0 if picture.box is None else number for picture, _, number in batch],
         sources=[_relative(picture.path, root) for picture, _, _ in batch],
-        qualities=[None if f.quality is None else float(f.quality.score) for _, _, f in batch],
+        qualities=[None if f.quality is None else float(f.quality.score) for f in faces],
     )
     for picture, _, _ in batch:
         people[picture.person] = people.get(picture.person, 0) + 1

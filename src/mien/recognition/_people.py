@@ -11,16 +11,19 @@ from pathlib import Path
 
 from mien.errors import DataError, InputError, MissingDataError
 from mien.faces import FoundFace, PictureResult
-from mien.media import find_media
+from mien.media import find_media, is_picture, is_video
 
 __all__ = [
     "CLEARLY_LARGER",
+    "SORTED_TABLE",
+    "UNSORTED",
     "Failure",
     "LabelledPicture",
     "check_rate",
     "choose_face",
     "count_reasons",
     "digest_file",
+    "label_pictures",
     "list_people",
 ]
 
@@ -28,12 +31,33 @@ __all__ = [
 CLEARLY_LARGER = 2.0
 
 
+#: What ``mien cluster`` writes: the table, and the folder of faces that are with nobody.
+SORTED_TABLE, UNSORTED = "faces.csv", "unsorted"
+_SAME_FACE = 0.5
+_BOX = ("x", "y", "w", "h")
+_NO_VIDEO = "it is a video: sort it with `mien cluster`, and give the folder that it writes"
+
+
 @dataclass(frozen=True)
 class LabelledPicture:
-    """A picture and the name of the person on it."""
+    """A picture and the name of the person on it.
+
+    Attributes
+    ----------
+    path : Path
+        The picture, or the video of ``frame``.
+    person : str
+        The name.
+    box : tuple of float or None
+        Which face: left, top, width, height in pixels. None: the picture shows one person.
+    frame : int or None
+        Frame of a video.
+    """
 
     path: Path
     person: str
+    box: tuple[float, float, float, float] | None = None
+    frame: int | None = None
 
 
 @dataclass(frozen=True)
@@ -59,75 +83,153 @@ class Failure:
 def list_people(
     photos: str | os.PathLike[str],
 ) -> tuple[list[LabelledPicture], list[Failure]]:
-    """Pictures with names: a folder with one folder a person, or a table.
+    """Pictures with names: a folder with one folder per person, or a table.
 
     Parameters
     ----------
     photos : path
         A folder whose folders bear the names (pictures may lie deeper), or a CSV file with the
-        columns ``file`` (seen from the table's folder) and ``person``.
+        columns ``file`` (seen from the table's folder) and ``person``. Both may come from
+        ``mien cluster``, as they are or with folders renamed: then each name goes to the face
+        that was sorted, and the folder ``unsorted`` is left out.
 
     Returns
     -------
     pictures : list of LabelledPicture
         In the order of their names, or of the table.
     failures : list of Failure
-        Pictures that nobody is named for, and files that look like pictures or videos and are not
-        read.
+        Pictures that nobody is named for, and files that are not read.
     """
     root = Path(photos)
     if root.is_file():
+        if is_picture(root) or is_video(root):
+            raise DataError(
+                f"{str(root)!r} is no folder and no table: to enrol a picture, name the person "
+                "with --person"
+            )
         return _read_table(root), []
     if not root.is_dir():
         raise MissingDataError(f"{str(root)!r} is not there: a folder or a CSV file is needed")
-    found = find_media(root)
-    pictures: list[LabelledPicture] = []
-    failures = [Failure(path, "unreadable", reason) for path, reason in found.left_out]
-    detail = "it is a video: give pictures, or name it with `mien identify`"
-    failures += [Failure(path, "unreadable", detail) for path in found.videos]
-    for path in found.pictures:
+    faces = _read_sorted(root / SORTED_TABLE)
+    media = find_media(root)
+    pictures, failures = [], []
+    for path in media.pictures:
         inside = path.relative_to(root).parts
         if len(inside) < 2:
             detail = "it lies beside the people's folders, so nobody is named"
             failures.append(Failure(path, "nobody named", detail))
-        else:
+        elif faces is None:
             pictures.append(LabelledPicture(path, inside[0]))
+        elif inside[0] != UNSORTED:
+            pictures.append(_find_sorted(path, inside[0], faces, root))
+    if faces is not None and not pictures and not _has_folders(root):
+        return _read_table(root / SORTED_TABLE), failures
     if not pictures:
         raise DataError(
             f"no person's folder with pictures is in {str(root)!r}: put the pictures of each "
             "person into a folder with the person's name, or give a CSV file with the columns "
             "file and person"
         )
+    if faces is None:
+        failures += [Failure(path, "unreadable", _NO_VIDEO) for path in media.videos]
+    failures += [Failure(path, "unreadable", reason) for path, reason in media.left_out]
     return pictures, failures
 
 
-def _read_table(path: Path) -> list[LabelledPicture]:
+def label_pictures(
+    photos: Sequence[str | os.PathLike[str]], person: str
+) -> tuple[list[LabelledPicture], list[Failure]]:
+    """Pictures, and all pictures of folders, that show one person by name."""
+    pictures, failures = [], []
+    for place in photos:
+        media = find_media(place)
+        pictures += [LabelledPicture(path, person) for path in media.pictures]
+        failures += [Failure(path, "unreadable", _NO_VIDEO) for path in media.videos]
+        failures += [Failure(path, "unreadable", reason) for path, reason in media.left_out]
+    if not pictures:
+        raise DataError(f"there is no picture of {person!r} in what was given")
+    return pictures, failures
+
+
+def _has_folders(root: Path) -> bool:
+    return any(entry.is_dir() and not entry.name.startswith(".") for entry in root.iterdir())
+
+
+def _read_sorted(path: Path) -> dict[str, dict[str, str]] | None:
+    """Rows of the table of ``mien cluster`` by the name in the folders; None if it is not ours."""
+    if not path.is_file():
+        return None
+    columns, rows = _read_rows(path)
+    if not {"link", "file", *_BOX} <= set(columns):
+        return None
+    return {row["link"]: row for row in rows if row["link"]}
+
+
+def _find_sorted(
+    path: Path, person: str, faces: dict[str, dict[str, str]], root: Path
+) -> LabelledPicture:
+    """A picture in a folder of ``mien cluster``, with its face; or one that was put there."""
+    row = faces.get(path.name)
+    if row is None:
+        return LabelledPicture(path, person)
+    box, frame = _read_place(row, root / SORTED_TABLE)
+    return LabelledPicture(path if frame is None else root / row["file"], person, box, frame)
+
+
+def _read_place(
+    row: dict[str, str], table: Path
+) -> tuple[tuple[float, float, float, float] | None, int | None]:
+    """The box and the frame of a row; None where the table does not tell them."""
+    frame = (row.get("frame") or "").strip()
+    sides = [(row.get(side) or "").strip() for side in _BOX]
+    try:
+        left, top, width, height = (float(side) for side in sides) if all(sides) else [0.0] * 4
+        box = (left, top, width, height) if width > 0 and height > 0 else None
+        return box, int(frame) if frame else None
+    except ValueError as error:
+        raise DataError(f"{str(table)!r}: the box {sides} is not four numbers") from error
+
+
+def _read_rows(path: Path) -> tuple[Sequence[str], list[dict[str, str]]]:
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)
-            columns = reader.fieldnames or []
-            rows = list(reader)
+            return reader.fieldnames or [], list(reader)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise DataError(f"{str(path)!r} is no table that can be read: {error}") from error
+
+
+def _read_table(path: Path) -> list[LabelledPicture]:
+    columns, rows = _read_rows(path)
     if not {"file", "person"} <= set(columns):
         raise DataError(
             f"{str(path)!r} must have the columns file and person; it has {', '.join(columns)}"
         )
+    boxed = set(_BOX) <= set(columns)
     pictures = []
     for number, row in enumerate(rows, start=2):
         name, person = (row["file"] or "").strip(), (row["person"] or "").strip()
+        if boxed and name and person in ("", UNSORTED):
+            continue  # a face that is with nobody
         if not name or not person:
             raise DataError(f"{str(path)!r}, line {number}: file and person must not be empty")
-        pictures.append(LabelledPicture(path.parent / name, person))
+        box, frame = _read_place(row, path) if boxed else (None, None)
+        pictures.append(LabelledPicture(path.parent / name, person, box, frame))
     if not pictures:
-        raise DataError(f"{str(path)!r} lists no pictures")
+        raise DataError(f"{str(path)!r} lists no pictures of named people")
     return pictures
 
 
-def choose_face(result: PictureResult, *, min_quality: float = 0.0) -> FoundFace | Failure:
-    """The face of a picture that shows one person, or why there is none.
+def choose_face(
+    result: PictureResult,
+    *,
+    min_quality: float = 0.0,
+    box: Sequence[float] | None = None,
+) -> FoundFace | Failure:
+    """The face of a picture that is meant, or why there is none.
 
-    Where several faces are found, the largest is taken if its box has at least twice the area of
+    With a ``box`` it is the face at that place. Without one the picture should show one person:
+    where several faces are found, the largest is taken if its box has at least twice the area of
     the next; otherwise the picture is refused, because nobody can say who is meant.
     """
     if result.error is not None:
@@ -135,13 +237,25 @@ def choose_face(result: PictureResult, *, min_quality: float = 0.0) -> FoundFace
     if not result.faces:
         return Failure(result.path, "no face", "no face was found")
     face, *others = result.faces
-    if others and face.face.area < CLEARLY_LARGER * others[0].face.area:
+    if box is not None:
+        face = max(result.faces, key=lambda one: _overlap(one.face.box, box))
+        if _overlap(face.face.box, box) < _SAME_FACE:
+            return Failure(result.path, "no face", "no face was found at the place in the table")
+    elif others and face.face.area < CLEARLY_LARGER * others[0].face.area:
         detail = f"{len(result.faces)} faces were found, and none is clearly the largest"
         return Failure(result.path, "several faces", detail)
     if face.quality is not None and face.quality.score < min_quality:
         detail = f"its quality is {face.quality.score:.2f}, below {min_quality:g}"
         return Failure(result.path, "low quality", detail)
     return face
+
+
+def _overlap(a: Sequence[float], b: Sequence[float]) -> float:
+    """Intersection over union of two boxes."""
+    across = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
+    down = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
+    shared = max(float(across), 0.0) * max(float(down), 0.0)
+    return shared / (float(a[2] * a[3]) + float(b[2] * b[3]) - shared)
 
 
 def digest_file(path: Path) -> str | None:
