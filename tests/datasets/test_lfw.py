@@ -112,7 +112,7 @@ def test_view_two_learns_from_nine_folds(small: Path) -> None:
         ("people.txt", 1, "ten", "must be a number from 1 on; got 'ten'"),
         ("people.txt", 3, "Al_0", r"2 field\(s\) separated by tabs"),
         ("people.txt", 3, "Al_0 2", r"2 field\(s\) separated by tabs"),
-        ("people.txt", 3, "../etc\t1", "no name of a person's folder"),
+        ("people.txt", 3, "../etc\t1", "not the name of a person's folder"),
         ("people.txt", 4, "Al_0\t2", "listed twice"),
         ("people.txt", 3, "Al_0\t-2", "must be a number"),
         ("people.txt", 3, "Al_0\t²", "must be a number"),
@@ -241,7 +241,7 @@ def test_archives_that_are_none(tmp_path: Path) -> None:
     whole = path.read_bytes()
     for data in (b"", b"text", whole[:-30]):
         path.write_bytes(data)
-        with pytest.raises(DataError, match="no zip archive that can be read"):
+        with pytest.raises(DataError, match="not a readable zip archive"):
             load_lfw(tmp_path)
     middle = len(whole) // 2
     path.write_bytes(whole[:middle] + bytes([whole[middle] ^ 255]) + whole[middle + 1 :])

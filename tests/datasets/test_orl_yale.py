@@ -57,7 +57,7 @@ def test_home_is_the_argument_or_the_variable(
     with pytest.raises(MissingDataError, match=r"the set 'yale' was not found: looked for yale\."):
         load_yale()
     monkeypatch.setenv("MIEN_DATA", str(tmp_path / "nowhere"))
-    with pytest.raises(MissingDataError, match=r"MIEN_DATA names .*nowhere', which is no folder"):
+    with pytest.raises(MissingDataError, match=r"MIEN_DATA names .*, which is not a folder"):
         load_orl()
     with pytest.raises(FileNotFoundError):
         load_orl(tmp_path / "nowhere")
@@ -130,7 +130,7 @@ def test_prepared_files_that_are_wrong(tmp_path: Path) -> None:
     refused("images in .* must be uint8", images=np.zeros((2, 4, 4), np.uint16))
     refused("images in .* must have", images=np.full((2, 4, 4), np.nan))
     refused("images in .* must be uint8 and not empty", images=np.zeros((0, 4, 4), np.uint8))
-    refused("no npz file that can be read", subject=np.array([{}, {}], dtype=object))
+    refused("not a readable npz file", subject=np.array([{}, {}], dtype=object))
 
     np.savez(path, **good)
     whole = path.read_bytes()
@@ -140,7 +140,7 @@ def test_prepared_files_that_are_wrong(tmp_path: Path) -> None:
             load_orl(tmp_path)
     np.save(tmp_path / "one.npy", np.zeros(3))
     (tmp_path / "one.npy").rename(path)
-    with pytest.raises(DataError, match="no npz file that can be read"):
+    with pytest.raises(DataError, match="not a readable npz file"):
         load_orl(tmp_path)
 
 

@@ -132,7 +132,7 @@ def test_bootstrap_is_seeded_and_refuses_bad_people() -> None:
     np.testing.assert_array_equal(first, second)
     with pytest.raises(InputError, match=r"\(15, 2\)"):
         bootstrap_verification(genuine, impostor, (people[0], people[1][:, 0]))
-    with pytest.raises(InputError, match="with himself"):
+    with pytest.raises(InputError, match="compare a person with the same person"):
         bootstrap_verification(genuine, impostor, (people[0], np.zeros((15, 2), int)))
     with pytest.raises(InputError, match="two arrays"):
         bootstrap_verification(genuine, impostor, people[0])

@@ -101,8 +101,8 @@ def test_what_is_no_video_is_refused_by_name(clip: Path, tmp_path: Path) -> None
     playlist = b"#EXTM3U\n#EXTINF:1,\nfile:///etc/hostname\n"
     for name, data, words in (
         ("empty.mp4", b"", r"is empty \(0 bytes\)"),
-        ("text.mp4", b"not a video at all", "is no video: MP4"),
-        ("list.mp4", playlist, "is no video: MP4"),
+        ("text.mp4", b"not a video at all", "is not a video: MP4"),
+        ("list.mp4", playlist, "is not a video: MP4"),
         ("half.avi", whole[:200], "damaged video|no frame that can be decoded"),
         ("noise.mp4", whole[:12] + bytes(500), "damaged video|no frame that can be decoded"),
         ("stub.mp4", b"\0\0\0\x18ftypmp42" + bytes(64), "damaged video"),

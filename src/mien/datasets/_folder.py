@@ -1,4 +1,4 @@
-"""A folder a person: how most people keep their pictures."""
+"""One folder per person: how most people keep their pictures."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def load_folder(
     min_pictures: int = 1,
     on_error: str = "raise",
 ) -> FaceSet:
-    """Read pictures that are kept as one folder a person.
+    """Read pictures that are kept as one folder per person.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def load_folder(
     Raises
     ------
     MissingDataError, DataError, ImageError
-        Where there is no folder, nobody in it, or pictures that cannot be read.
+        If there is no folder, nobody in it, or pictures cannot be read.
 
     Examples
     --------

@@ -29,7 +29,7 @@ def data_home(home: str | os.PathLike[str] | None = None) -> Path:
     Raises
     ------
     MissingDataError
-        Where neither is given, or what is given is no folder.
+        If neither is given, or what is given is not a folder.
     """
     if home is not None:
         path, origin = Path(home), "the argument home"
@@ -42,7 +42,7 @@ def data_home(home: str | os.PathLike[str] | None = None) -> Path:
         )
     path = path.expanduser()
     if not path.is_dir():
-        raise MissingDataError(f"{origin} names {str(path)!r}, which is no folder")
+        raise MissingDataError(f"{origin} names {str(path)!r}, which is not a folder")
     return path
 
 
@@ -109,7 +109,7 @@ def read_arrays(path: Path, wanted: dict[str, tuple[str, int]]) -> dict[str, np.
     except DataError:
         raise
     except Exception as error:  # zipfile, zlib, struct and NumPy each have their own
-        raise DataError(f"{str(path)!r} is no npz file that can be read: {error}") from error
+        raise DataError(f"{str(path)!r} is not a readable npz file: {error}") from error
     for name, (kinds, ndim) in wanted.items():
         array = found[name]
         if array.dtype.kind not in kinds or array.ndim != ndim:
@@ -124,7 +124,7 @@ def read_arrays(path: Path, wanted: dict[str, tuple[str, int]]) -> dict[str, np.
 
 
 def read_prepared(path: Path, labels: dict[str, str]) -> dict[str, np.ndarray]:
-    """Read ``images`` (n, h, w) uint8 and one label of each kind a picture from a prepared file."""
+    """Read ``images`` (n, h, w) uint8 and labels, one of each kind per picture, from a file."""
     arrays = read_arrays(path, {"images": ("u", 3), **{k: (v, 1) for k, v in labels.items()}})
     images = arrays["images"]
     if images.dtype != np.uint8 or images.size == 0:

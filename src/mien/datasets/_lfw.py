@@ -82,7 +82,7 @@ def _list_archive(path: Path) -> Listing:
         with zipfile.ZipFile(path) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
     except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise DataError(f"{str(path)!r} is no zip archive that can be read: {error}") from error
+        raise DataError(f"{str(path)!r} is not a readable zip archive: {error}") from error
     wrong = []
     for member in members:
         name = member.filename
@@ -202,7 +202,7 @@ def load_lfw(
     on_error : {"raise", "skip"}
         Whether damaged pictures are an error that names them, or left out and listed.
     download : bool
-        Where nothing is found, fetch the funneled pictures with scikit-learn (about 230 MB).
+        If nothing is found, fetch the funneled pictures with scikit-learn (about 230 MB).
 
     Returns
     -------

@@ -224,7 +224,7 @@ def _read_people(lines: _Lines) -> Iterator[tuple[str, int]]:
     for _ in range(n_people):
         name, count = lines.next("a name and its number of pictures", 2)
         if "/" in name or name.startswith("."):
-            raise lines.wrong(f"{name!r} is no name of a person's folder")
+            raise lines.wrong(f"{name!r} is not the name of a person's folder")
         yield name, lines.count(count, "the number of pictures")
 
 
@@ -398,7 +398,7 @@ def load_lfw_protocol(home: str | os.PathLike[str] | None = None) -> LFWProtocol
     Raises
     ------
     DataError
-        Where a text departs from the official form: the message names the file and the line.
+        If a text departs from the official form; the message names the file and the line.
     """
     place = find_place("lfw", home, f"pairs.txt or {INDEX}", ("pairs.txt", INDEX))
     if all((place / name).is_file() for name in _TEXTS) or not (place / INDEX).is_file():

@@ -58,7 +58,7 @@ def load_orl(
     on_error : {"raise", "skip"}
         Whether missing and damaged files of the tree are an error or left out and listed.
     download : bool
-        Where nothing is found, fetch the Olivetti faces with scikit-learn (variant "64x64").
+        If nothing is found, fetch the Olivetti faces with scikit-learn (variant "64x64").
 
     Returns
     -------

@@ -45,7 +45,7 @@ def check_people(
     both = codes[n_genuine:].reshape(-1, 2)
     same = int(np.count_nonzero(both[:, 0] == both[:, 1]))
     if same:
-        raise InputError(f"{same} impostor scores are of a person with himself")
+        raise InputError(f"{same} impostor scores compare a person with the same person")
     return codes[:n_genuine], both, labels.size
 
 
@@ -69,7 +69,7 @@ def bootstrap_verification(
     people : (array-like (n_genuine,), array-like (n_impostor, 2))
         The person of each genuine score, and both people of each impostor score.
     fars : sequence of float
-        Where the verification rate is wanted.
+        False accept rates at which the verification rate is wanted.
     llr : bool
         The scores are natural-log likelihood ratios: Cllr as well.
     failures : (int, int)
@@ -90,9 +90,9 @@ def bootstrap_verification(
     All scores of one person stand and fall together, so drawing scores would give intervals that
     are too narrow. Each sample draws as many people as there are, with replacement. A person drawn
     m times weighs his genuine scores by m; an impostor score of two people weighs m₁ · m₂, which
-    counts every pair of drawn people once (pairs of a person with his own copy are no impostors
-    and are left out). The threshold of VR at FAR is found anew in each sample. The work is
-    n_bootstrap · (n_genuine + n_impostor); the minimum Cllr takes most of it.
+    counts every pair of drawn people once (a person and a copy of the same person are not
+    impostors and are left out). The threshold of VR at FAR is found anew in each sample. The work
+    is n_bootstrap · (n_genuine + n_impostor); the minimum Cllr takes most of it.
 
     Examples
     --------

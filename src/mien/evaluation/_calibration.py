@@ -147,7 +147,7 @@ class LogisticCalibration(TransformerMixin, BaseEstimator):
         ½ · regularization / n · slope², so it fades as pairs grow. It keeps the slope finite
         when a threshold separates all pairs; 0 then raises an error.
     max_iter : int
-        Most Newton steps.
+        Maximum number of Newton steps.
 
     Attributes
     ----------

@@ -34,8 +34,8 @@ _NETWORK = WeightFile(
 )
 _LONGEST_SIDE = 1280
 _UPSAMPLE_UP_TO = 1000
-_LEAST_SIDE = 8
-_LEAST_MARGIN = 0.2
+_MIN_SIDE = 8
+_MIN_MARGIN = 0.2
 # Nose and corners of the mouth from the base of the nose, in distances of the eyes, where the
 # x axis goes through the eyes: constant, share of the base's x or y. From 119 faces of LFW on
 # which YuNet's points were at hand; off by 0.09 (nose) and 0.13 (mouth) of that distance there.
@@ -55,7 +55,7 @@ class DlibEngine:
 
     The detector sees upright, nearly frontal faces of 80 pixels and more. Pictures with a longer
     side of up to 1,000 pixels are doubled (faces from 40 pixels on), those above 1,280 are scaled
-    down by a whole number until they are not. The least margin is 0.2; the confidence is the
+    down by a whole number until they are not. The minimum margin is 0.2; the confidence is the
     logistic function of the margin.
     """
 
@@ -74,12 +74,12 @@ class DlibEngine:
     def detect(self, image: np.ndarray) -> list[Face]:
         """Find the faces of a picture (h, w, 3) uint8 RGB, the largest first."""
         image = check_picture(image)
-        if min(image.shape[:2]) < _LEAST_SIDE:
+        if min(image.shape[:2]) < _MIN_SIDE:
             return []
         step = -(-max(image.shape[:2]) // _LONGEST_SIDE)
         upsample = int(max(image.shape[:2]) / step <= _UPSAMPLE_UP_TO)
         small = np.ascontiguousarray(_shrink(image, step))
-        boxes, scores, _ = self._detector.run(small, upsample, _LEAST_MARGIN)
+        boxes, scores, _ = self._detector.run(small, upsample, _MIN_MARGIN)
         found = [
             self._to_face(image, np.array([b.left(), b.top(), b.right(), b.bottom()]) * step, s)
             for b, s in zip(boxes, scores, strict=True)

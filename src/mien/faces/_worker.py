@@ -1,7 +1,7 @@
 """An engine in a process of its own, for engines that let one thread of a process run at a time.
 
-The parent writes one JSON line a picture and reads one JSON line a result. A picture that ends the
-process costs that one picture: it is named, and a new process is started.
+The parent writes one JSON line per picture and reads one JSON line per result. A picture
+that ends the process costs that one picture: it is named, and a new process is started.
 """
 
 from __future__ import annotations

@@ -191,7 +191,7 @@ class PairedDescriptors(TransformerMixin, BaseEstimator):
     n_components : int or None
         Components of the PCA of each view; None leaves the descriptors as they are.
     max_descriptors : int
-        Most descriptors, drawn over all pictures, that the PCAs are learned from.
+        Maximum number of descriptors, drawn from all pictures, that the PCAs are fitted on.
     random_state : int, RandomState or None
         Of the draw.
 

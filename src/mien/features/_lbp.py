@@ -112,7 +112,7 @@ class GridLBP(_PictureTransformer):
     radii : tuple of float, default=(1.0, 2.0)
         Radii of the circle of eight points, in pixels.
     grids : tuple of int, default=(8,)
-        Cells a side of each grid over the picture.
+        Number of cells along each side of the grid over the picture.
     n_jobs : int or None, default=None
         Threads that work side by side.
 

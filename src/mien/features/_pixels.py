@@ -33,7 +33,7 @@ def normalise_locally(images: Any, window: int = 5, floor: float = 0.01) -> np.n
     window : int
         Side of the square neighbourhood, odd; beyond the edge the picture is mirrored.
     floor : float
-        Least standard deviation that is divided by: where nothing changes, nothing is amplified.
+        Minimum standard deviation to divide by, so that even areas are not amplified.
 
     Returns
     -------
@@ -85,7 +85,7 @@ class PixelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     window : int or None, default=5
         Side of the neighbourhood of :func:`normalise_locally`; None leaves pixels in [0, 1].
     floor : float, default=0.01
-        Least local deviation.
+        Minimum local standard deviation to divide by.
 
     Attributes
     ----------

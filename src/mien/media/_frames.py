@@ -47,7 +47,7 @@ class Frame(NamedTuple):
 
 
 class FrameSource(NamedTuple):
-    """Frames that are read one by one, how many the file promises, and how many a second.
+    """Frames that are read one by one, how many the file promises, and how many per second.
 
     ``cuts`` grows while frames are read: those with which a new shot begins.
     """
@@ -59,7 +59,7 @@ class FrameSource(NamedTuple):
 
 
 def open_frames(path: Path, every: int, pictures: list[Path] | None = None) -> FrameSource:
-    """Read each ``every``-th frame of a video file, or of ``pictures`` in their order."""
+    """Read every ``every``-th frame of a video file, or of ``pictures`` in their order."""
     cuts: list[int] = []
     if pictures is not None:
         shots = _in_shots(_from_pictures(pictures), every, cuts)
@@ -113,7 +113,7 @@ def _check_container(path: Path) -> None:
     known = any(head[at : at + len(sign)] == sign for at, sign in _CONTAINERS)
     if not (known or transport):
         raise DataError(
-            f"{str(path)!r} is no video: MP4, MOV, WebM, MKV, AVI, OGG, FLV, MPEG and WMV are "
+            f"{str(path)!r} is not a video: MP4, MOV, WebM, MKV, AVI, OGG, FLV, MPEG and WMV are "
             "read, by content"
         )
 
@@ -141,7 +141,7 @@ def _from_pictures(pictures: list[Path]) -> Iterator[tuple[int, np.ndarray]]:
 def _in_shots(
     frames: Iterator[tuple[int, np.ndarray]], every: int, cuts: list[int]
 ) -> Iterator[Frame]:
-    """Each ``every``-th frame with its shot; cuts are looked for between all of them."""
+    """Every ``every``-th frame with its shot; cuts are looked for between all frames."""
     cv2 = require("cv2", "faces", "reading video")
     before = None
     for number, image in frames:

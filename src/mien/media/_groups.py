@@ -76,13 +76,14 @@ def group_tracks(
     videos : (n,) or None
         Name of the video of each; None where all are of one.
     max_motion : float
-        Most that the centre may move between two detections, in sides of the box and per frame.
+        Maximum motion of the centre between two detections, in sides of the box per frame.
     min_overlap : float
-        Least intersection over union of the two boxes.
+        Minimum intersection over union of the two boxes.
     max_gap : int
-        Most frames between two detections of a track: 1 wants every frame, 3 forgives two misses.
+        Maximum number of frames between two detections of a track: 1 wants every frame, 3 allows
+        two misses.
     min_length : int
-        Shorter tracks are no groups.
+        Minimum length of a track; shorter ones are not groups.
     box_format : {"xywh", "xyxy"}
         Left, top, width, height; or left, top, right, bottom.
 
@@ -151,7 +152,7 @@ def group_bursts(
     cameras : (n,) or None
         Pictures of different cameras are never in one burst.
     min_length : int
-        Shorter bursts are no groups.
+        Minimum number of pictures; shorter bursts are not groups.
 
     Returns
     -------
@@ -199,7 +200,7 @@ def group_folders(paths: Iterable[Any], *, level: int = 1, min_length: int = 2) 
     level : int
         1 is the folder of the picture, 2 the one above it, and so on.
     min_length : int
-        Folders with fewer pictures are no groups.
+        Minimum number of pictures; folders with fewer are not groups.
 
     Returns
     -------

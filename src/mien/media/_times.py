@@ -22,7 +22,7 @@ class PictureTime(NamedTuple):
 
 
 def picture_time(path: str | os.PathLike[str]) -> PictureTime | None:
-    """When a picture was taken, as well as it is known; None where there is no file.
+    """When a picture was taken, as well as it is known; None if there is no file.
 
     The camera's clock has no time zone, so times of the two clocks do not compare.
     """

@@ -46,11 +46,11 @@ def join_tracks(
     frames : (n,)
         Number of the frame of each.
     max_motion : float
-        Most that a centre moves in a frame, in sides of the box.
+        Maximum motion of a centre per frame, in sides of the box.
     min_overlap : float
-        Least intersection over union with the last box of the track.
+        Minimum intersection over union with the last box of the track.
     max_gap : int
-        Most frames between two detections of a track.
+        Maximum number of frames between two detections of a track.
     vectors : (n, d) or None
         Of unit length; a cosine of two of them says how alike two faces look.
     unlike : float
