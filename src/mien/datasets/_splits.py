@@ -156,8 +156,8 @@ def make_groups(people: Any, group_size: int, random_state: Any = None) -> np.nd
     replacement within each class, as many groups of exactly ``group_size`` as fit, and a class of
     ``n_c`` pictures leaves ``n_c mod group_size`` of them out. Of seven pictures per person, 6 of
     7 are used (86 %) with groups of 3, 5 of 7 (71 %) with 5, and all with 7. The numbers of the
-    groups are drawn as well, so that they tell nothing about who is in them: two groups of one person are
-    not neighbours.
+    groups are drawn as well, so that they tell nothing about who is in them: two groups of one
+    person are not neighbours.
 
     Examples
     --------
