@@ -114,7 +114,7 @@ def _report_lfw(report: Report, data: Any, features: tuple[str, ...], random_sta
         "Accuracy, TPR at two false accept rates, and Cllr",
         rows,
         "s.e.: standard error over folds. Cllr in bits: 0 is perfect, 1 says nothing, above 1 "
-        "misleads. The calibrated fusion weighs ratio, cosine and L2 on people held out.",
+        "misleads. The calibrated fusion weighs ratio and cosine on people held out.",
     )
 
 
