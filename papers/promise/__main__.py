@@ -25,6 +25,13 @@ def main(
     draws: Annotated[
         int | None, typer.Option(min=1, help="Galleries per setting. [default: 10, 3 if --quick]")
     ] = None,
+    figures: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FOLDER",
+            help="Instead of the report: write reliability diagrams of all domains here (SVG).",
+        ),
+    ] = None,
     quick: Quick = False,
     data_home: DataHome = None,
     out: Out = None,
@@ -34,12 +41,29 @@ def main(
     from papers.promise.report import ENGINES, reproduce_promise
     from papers.promise.run import SETTINGS
 
+    engines = choose(engine, ENGINES, "engine")
+    n_draws = draws or (3 if quick else 10)
+    if figures is not None:
+        _draw(figures, engines, cache, data_home, n_draws)
+        return
     with showing_progress():
         report = reproduce_promise(
             cache,
             data_home,
-            engines=choose(engine, ENGINES, "engine"),
-            n_draws=draws or (3 if quick else 10),
+            engines=engines,
+            n_draws=n_draws,
             settings=[s for s in SETTINGS if s[0] <= 25] if quick else SETTINGS,
         )
     show_report(report, out, as_json)
+
+
+def _draw(
+    folder: Path, engines: tuple[str, ...], cache: Path, data_home: Path | None, n_draws: int
+) -> None:
+    from papers.promise.figure import draw_reliability
+
+    folder.mkdir(parents=True, exist_ok=True)
+    for engine in engines:
+        with showing_progress():
+            figure = draw_reliability(engine, cache, data_home, n_draws)
+        figure.savefig(folder / f"reliability-{engine}.svg", metadata={"Date": None})

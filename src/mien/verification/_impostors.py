@@ -353,8 +353,8 @@ def update_belief(
     -----
     The shift has a prior of two parts: most domains lie near its centre, a few anywhere. Where the
     evidence is likelier under the wide part, that part takes over, and the evidence alone decides.
-    The domain's shift is not quite that of the next impostor: the crowd's standard deviation is
-    added at the end.
+    The shift of one's own people is not quite that of the next impostor: with evidence, the
+    crowd's standard deviation is added at the end.
     """
     parts = [(prior.shift, prior.shift_sd, 1 - prior.far_share)]
     if evidence:
@@ -382,7 +382,9 @@ def update_belief(
     )
     stretches, stretch_weights = _points(*stretch, 7)
     tails, tail_weights = _points(*tail, 5)
-    shifts, shift_weights = _points(shift[0], float(np.hypot(shift[1], prior.crowd_sd)), 15)
+    # Without evidence, what differs between domains is all that differs.
+    width = float(np.hypot(shift[1], prior.crowd_sd)) if evidence else shift[1]
+    shifts, shift_weights = _points(shift[0], width, 15)
     grid = np.meshgrid(shifts, np.exp(stretches), np.exp(tails), indexing="ij")
     product = np.meshgrid(shift_weights, stretch_weights, tail_weights, indexing="ij")
     weights = np.prod(np.stack(product), axis=0).ravel()
