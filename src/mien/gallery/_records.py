@@ -89,8 +89,8 @@ class Identification:
         True: the gallery's own people support the rate. "shipped": it rests on the model's card.
         False: the people here are unlike those of the card, or the rate is beyond its trials.
     bound : float
-        Upper end of the 95 % interval of the realised false accept rate per comparison, where
-        the stated one is ``1 - (1 - fpir)^(1/n)``.
+        Upper end of the 95 % interval of the realised share of unknown faces that get a name, to
+        be set beside the stated ``fpir``.
     n_comparisons : int
         Comparisons of this gallery's own people that it rests on.
     """

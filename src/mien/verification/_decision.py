@@ -38,8 +38,8 @@ class Decision:
         True: one's own people support the rate (without an own calibration: the trials of the
         table do). "shipped": it rests on the model's card alone. False: nothing supports it.
     bound : float
-        Upper end of the 95 % interval of the realised rate per comparison; NaN without an own
-        calibration.
+        Upper end of the 95 % interval of the realised share of unknown probes that are named; NaN
+        without an own calibration.
     n_comparisons : int
         Own comparisons that it rests on.
     candidates : list of (int, float)
@@ -135,6 +135,8 @@ def decide_people(
     promise = _make_promise(table, rate, own)
     if promise.promised is False and not extrapolate:
         raise NotEnoughDataError(_why_not(table, promise))
+    # From one comparison to a probe, which has as many chances as there are people.
+    bound = float(-np.expm1(n_people * np.log1p(-promise.bound)))
     thresholds = np.full(sizes.shape, np.inf)
     ratios = np.array(scores, dtype=np.float64)
     for count, size, here in _each_size(counts, sizes, known):
@@ -165,7 +167,7 @@ def decide_people(
                     (int(people[i, j]), float(scores[i, j]))
                     for j in np.flatnonzero(known[i])[:top].tolist()
                 ],
-                promise.bound,
+                bound,
                 promise.n_comparisons,
             )
         )
