@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -29,7 +29,7 @@ def main(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Instead of the report: write reliability diagrams of all domains here (SVG).",
+            help="Write reliability-ENGINE.svg here: the diagrams of all domains in one picture.",
         ),
     ] = None,
     quick: Quick = False,
@@ -43,9 +43,6 @@ def main(
 
     engines = choose(engine, ENGINES, "engine")
     n_draws = draws or (3 if quick else 10)
-    if figures is not None:
-        _draw(figures, engines, cache, data_home, n_draws)
-        return
     with showing_progress():
         report = reproduce_promise(
             cache,
@@ -54,16 +51,17 @@ def main(
             n_draws=n_draws,
             settings=[s for s in SETTINGS if s[0] <= 25] if quick else SETTINGS,
         )
+    if figures is not None:
+        _draw(figures, engines, report.to_dict()["parts"])
     show_report(report, out, as_json)
 
 
-def _draw(
-    folder: Path, engines: tuple[str, ...], cache: Path, data_home: Path | None, n_draws: int
-) -> None:
-    from papers.promise.figure import draw_reliability
+def _draw(folder: Path, engines: tuple[str, ...], parts: list[dict[str, Any]]) -> None:
+    from mien.reports import figure_to_svg
+    from papers.promise.figure import draw_panels
 
     folder.mkdir(parents=True, exist_ok=True)
     for engine in engines:
-        with showing_progress():
-            figure = draw_reliability(engine, cache, data_home, n_draws)
-        figure.savefig(folder / f"reliability-{engine}.svg", metadata={"Date": None})
+        name = f"reliability-{engine}"
+        svg = figure_to_svg(draw_panels(parts, engine), name)
+        (folder / f"{name}.svg").write_text(svg, encoding="utf-8")

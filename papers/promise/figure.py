@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from papers.promise.run import (
-    STATED,
-    fit_domain,
-    fit_sources,
-    learn_prior,
-    load_domains,
-    measure_lookalikes,
-    trace_reliability,
-)
+__all__ = ["draw_panels"]
 
-__all__ = ["draw_reliability"]
-
-_TRACED = ((10, 3), (5, 3), (25, 1))
 _SHOWN = {"before": "#999999", "own": "#0072b2", "own and unnamed": "#d55e00"}
 _LOWEST = 1e-3
 _COLUMNS = 4
 
 
-def draw_reliability(
-    engine: str, cache: str | os.PathLike[str], data: Any = None, n_draws: int = 10
-) -> Any:
+def draw_panels(parts: Sequence[dict[str, Any]], engine: str) -> Any:
     """One panel a domain: stated and realised shares of strangers who are named.
+
+    Parameters
+    ----------
+    parts : list of dict
+        Of a report of this paper, as plain values.
+    engine : str
+        Whose domains.
 
     Returns
     -------
@@ -37,34 +31,26 @@ def draw_reliability(
     """
     from matplotlib.figure import Figure
 
-    half, full = fit_sources(engine, data)
-    domains = load_domains(engine, cache, data)
-    alike, _ = measure_lookalikes(half, domains[0].X, domains[0].people)
-    fits = {
-        d.name: (d.family, fit_domain(d, half if d.of_lfw else full))
-        for d in domains
-        if d.groups is None
-    }
-    rows = -(-len(domains) // _COLUMNS)
+    mine = [
+        part
+        for part in parts
+        if part["kind"] == "figure" and part["caption"].startswith(f"{engine} ")
+    ]
+    rows = -(-len(mine) // _COLUMNS)
     figure = Figure(figsize=(2.5 * _COLUMNS, 2.5 * rows), layout="constrained")
     panels = figure.subplots(rows, _COLUMNS, sharex=True, sharey=True, squeeze=False).ravel()
-    stated = np.asarray(STATED)
-    for panel, domain in zip(panels, domains, strict=False):
-        prior = learn_prior(fits, alike, domain.family)["lookalikes"]
-        verifier = half if domain.of_lfw else full
-        for setting in _TRACED:
-            found = trace_reliability(domain, verifier, prior, setting, n_draws)
-            if found is not None:
-                break
-        else:
-            continue
-        panel.fill_between(stated, stated / 2, stated * 2, color="#dddddd", linewidth=0)
-        for method, colour in _SHOWN.items():
-            realised = np.maximum(found[method], _LOWEST)
-            panel.plot(stated, realised, "o-", color=colour, markersize=3, label=method)
+    for panel, part in zip(panels, mine, strict=False):
+        for line in part["series"]:
+            x, y = np.asarray(line["x"]), np.maximum(line["y"], _LOWEST)
+            if line["name"] == "as stated":
+                panel.fill_between(x, x / 2, x * 2, color="#dddddd", linewidth=0)
+            elif line["name"] in _SHOWN:
+                colour = _SHOWN[line["name"]]
+                panel.plot(x, y, "o-", color=colour, markersize=3, label=line["name"])
         panel.set(xscale="log", yscale="log", ylim=(_LOWEST * 0.8, 1.2))
-        panel.set_title(f"{domain.name}\n{setting[0]} people, {setting[1]} pictures", fontsize=8)
-    for panel in panels[len(domains) :]:
+        domain, setting = part["caption"].removeprefix(f"{engine} ").split(": ")
+        panel.set_title(f"{domain}\n{setting}", fontsize=8)
+    for panel in panels[len(mine) :]:
         panel.set_visible(False)
     panels[0].legend(fontsize=7)
     figure.supxlabel("stated share of strangers named", fontsize=9)
