@@ -50,14 +50,17 @@ def atomic_path(path: str | Path, *, private: bool = False) -> Iterator[Path]:
         temporary.unlink(missing_ok=True)
 
 
-def write_atomically(path: str | Path, content: bytes) -> Path:
-    """Write a whole file that everybody may read; its folder is made if it is missing."""
+def write_atomically(path: str | Path, content: bytes, *, private: bool = False) -> Path:
+    """Write a whole file; its folder is made if it is missing.
+
+    ``private`` makes it readable by its owner only, as everything that shows faces or names is.
+    """
     target = Path(path)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise DataError(f"cannot write {target}: {error.strerror or error}") from error
-    with atomic_path(target) as temporary:
+    with atomic_path(target, private=private) as temporary:
         temporary.write_bytes(content)
     return target
 

@@ -22,7 +22,7 @@ import unicodedata
 
 from mien.errors import InputError
 
-__all__ = ["PLACES", "check_name", "safe_text", "skeleton"]
+__all__ = ["PLACES", "check_name", "escape_html", "safe_text", "skeleton"]
 
 _LONGEST_NAME = 200
 # Letters and marks that show nothing, beside those that Unicode calls control or format.
@@ -168,8 +168,9 @@ def _for_csv(text: str) -> str:
     return f"'{shown}" if risky else shown
 
 
-def _for_html(text: str) -> str:
-    return html.escape(_for_terminal(text), quote=True)
+def escape_html(text: str) -> str:
+    """As :func:`safe_text` for a page; lines stay lines."""
+    return "\n".join(html.escape(_for_terminal(line)) for line in text.split("\n"))
 
 
 def _for_json(text: str) -> str:
@@ -177,14 +178,14 @@ def _for_json(text: str) -> str:
 
 
 def _for_figure(text: str) -> str:
-    return _for_terminal(text).replace("$", r"\$")
+    return _for_terminal(text).replace("\\$", "$").replace("$", r"\$")
 
 
 #: Place -> how text is made safe for it.
 PLACES = {
     "csv": _for_csv,
     "figure": _for_figure,
-    "html": _for_html,
+    "html": escape_html,
     "json": _for_json,
     "terminal": _for_terminal,
 }

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from rich.console import Console, ConsoleDimensions
+from rich.segment import Segment
+
+from mien.cli._display import clean
 
 __all__ = ["console", "errors"]
 
@@ -11,6 +16,13 @@ _WIDE = 10_000
 
 class _Console(Console):
     """As wide as the terminal; in a pipe or a file wide enough that nothing is folded."""
+
+    def _render_buffer(self, buffer: Iterable[Segment]) -> str:
+        # The last step before the terminal: what is text by now can only be read.
+        return super()._render_buffer(
+            segment if segment.control else segment._replace(text=clean(segment.text))
+            for segment in buffer
+        )
 
     @property
     def size(self) -> ConsoleDimensions:

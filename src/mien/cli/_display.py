@@ -13,13 +13,21 @@ from contextlib import contextmanager
 from typing import Any
 
 from mien._core.progress import listening
+from mien._core.text import safe_text
 
-__all__ = ["count", "note", "print_json", "say", "showing_progress", "warn"]
+__all__ = ["clean", "count", "note", "print_json", "say", "showing_progress", "warn"]
+
+
+def clean(text: str) -> str:
+    """Text for the terminal: names, paths and errors from elsewhere can only be read."""
+    if text.isprintable():
+        return text
+    return "".join(x if x in "\n\t" else safe_text(x) for x in text)
 
 
 def say(text: str) -> None:
     """Print a line of the result; nothing in it is folded or styled."""
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(clean(text) + "\n")
 
 
 def count(number: int, one: str, many: str = "") -> str:
@@ -29,12 +37,13 @@ def count(number: int, one: str, many: str = "") -> str:
 
 def note(text: str) -> None:
     """Print a line beside the result, on the stream that pipes do not see."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(clean(text) + "\n")
 
 
 def warn(text: str) -> None:
     """Print a line of warning, on the stream that pipes do not see."""
-    note(f"\x1b[33m{text}\x1b[0m" if sys.stderr.isatty() else text)
+    shown = clean(text)
+    sys.stderr.write((f"\x1b[33m{shown}\x1b[0m" if sys.stderr.isatty() else shown) + "\n")
 
 
 def print_json(result: Any) -> None:

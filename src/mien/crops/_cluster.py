@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.metrics import silhouette_score
 
 from mien._core.progress import track
+from mien._core.text import safe_text
 from mien._core.validation import check_choice
 from mien.errors import DataError, ImageError, InputError, MissingDataError, NotEnoughDataError
 from mien.features import local_vectors
@@ -281,7 +282,7 @@ def write_clusters(
     with (out / "faces.csv").open("w", newline="", encoding="utf-8") as lines:
         writer = csv.DictWriter(lines, ["file", "person", "group"])
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: safe_text(v, "csv") for name, v in row.items()} for row in rows)
     if how == "table":
         return out
     for row in rows:

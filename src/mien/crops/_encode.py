@@ -12,6 +12,7 @@ import numpy as np
 
 from mien._core.atomic import atomic_path
 from mien._core.progress import track
+from mien._core.text import safe_text
 from mien._core.validation import check_choice
 from mien.errors import DataError, ImageError, InputError
 from mien.features import PairedDescriptors
@@ -203,4 +204,5 @@ def _write_csv(result: dict[str, Any], path: Path) -> None:
         for name, label, row in zip(
             result["files"], result["labels"], result["features"], strict=True
         ):
-            writer.writerow([name, label, *(f"{value:.6g}" for value in row)])
+            words = safe_text(name, "csv"), safe_text(label, "csv")
+            writer.writerow([*words, *(f"{value:.6g}" for value in row)])

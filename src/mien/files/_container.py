@@ -48,29 +48,44 @@ DTYPES = {
 
 def write(path: Path, arrays: dict[str, np.ndarray], document: str) -> None:
     """Write arrays and their JSON document to ``path``, with the digest of the whole file."""
-    from safetensors.numpy import save_file
-
-    save_file(arrays, path, metadata={_DOCUMENT_KEY: document, _DIGEST_KEY: _BLANK})
-    with open(path, "r+b") as file:
-        length = int.from_bytes(file.read(8), "little")
-        start = 8 + _find_digest(file.read(length))
-        file.seek(0)
-        digest = hashlib.sha256()
-        while chunk := file.read(2**20):
-            digest.update(chunk)
-        file.seek(start)
-        file.write(digest.hexdigest().encode("ascii"))
+    with open(path, "wb") as file:
+        for part in _parts(arrays, document):
+            file.write(part)
 
 
 def write_bytes(arrays: dict[str, np.ndarray], document: str) -> bytes:
-    """What :func:`write` would write."""
-    from safetensors.numpy import save
+    """What :func:`write` would write; the same model gives the same bytes."""
+    return b"".join(_parts(arrays, document))
 
-    content = bytearray(save(arrays, {_DOCUMENT_KEY: document, _DIGEST_KEY: _BLANK}))
-    length = int.from_bytes(content[:8], "little")
-    start = 8 + _find_digest(bytes(content[8 : 8 + length]))
-    content[start : start + 64] = hashlib.sha256(content).hexdigest().encode("ascii")
-    return bytes(content)
+
+def _parts(arrays: dict[str, np.ndarray], document: str) -> Iterator[bytes | memoryview]:
+    """Length, header and arrays, one after the other; arrays of large numbers come first."""
+    codes = {np.dtype(code): name for name, code in DTYPES.items()}
+    order = sorted(arrays, key=lambda name: (-arrays[name].dtype.itemsize, name))
+    header: dict[str, Any] = {"__metadata__": {_DOCUMENT_KEY: document, _DIGEST_KEY: _BLANK}}
+    contents = []
+    place = 0
+    for name in order:
+        array = np.ascontiguousarray(arrays[name])
+        content = memoryview(array.reshape(-1).view(np.uint8)) if array.size else memoryview(b"")
+        shape, end = list(arrays[name].shape), place + content.nbytes
+        header[name] = {
+            "dtype": codes[array.dtype],
+            "shape": shape,
+            "data_offsets": [place, end],
+        }
+        contents.append(content)
+        place = end
+    text = json.dumps(header, ensure_ascii=True, separators=(",", ":")).encode("ascii")
+    text += b" " * (-len(text) % 8)
+    length = len(text).to_bytes(8, "little")
+    digest = hashlib.sha256(length + text)
+    for content in contents:
+        digest.update(content)
+    start = _find_digest(text)
+    yield length
+    yield text[:start] + digest.hexdigest().encode("ascii") + text[start + len(_BLANK) :]
+    yield from contents
 
 
 def _find_digest(header: bytes) -> int:

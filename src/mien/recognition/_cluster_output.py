@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from mien._core.atomic import write_atomically
+from mien._core.text import safe_text
 from mien._core.validation import check_choice
 from mien.errors import InputError
 from mien.media import write_image
@@ -119,7 +120,7 @@ def write_people(found: PeopleFound, out: Path, how: str = "link") -> Path:
         for name, rows in _folders(found):
             _fill(out / name, found, rows, how, links)
         _fill_failed(out / UNSORTED, found, how)
-    write_atomically(out / SORTED_TABLE, _table(found, out, links).encode())
+    write_atomically(out / SORTED_TABLE, _table(found, out, links).encode(), private=True)
     overview(found).write(out)
     (out / JOURNAL).unlink(missing_ok=True)
     return out
@@ -215,7 +216,9 @@ def _table(found: PeopleFound, out: Path, links: list[str]) -> str:
             name = Path(os.path.relpath(path, out.resolve())).as_posix()
         except ValueError:  # another drive
             name = path.as_posix()
-        table.writerow(found.row(k) | {"file": name, "link": links[k]})
+        row = found.row(k) | {"file": name, "link": links[k]}
+        row |= {name: safe_text(v, "csv") for name, v in row.items() if isinstance(v, str)}
+        table.writerow(row)
     return text.getvalue()
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
-import html
 import re
 
+from mien._core.text import escape_html
 from mien.reports._parts import FIGURE, Figure, Gallery, Rows
 
 __all__ = ["STYLE", "html_figure", "html_gallery", "html_table", "html_text"]
@@ -65,7 +65,7 @@ def html_text(text: str) -> str:
     """Paragraphs at blank lines, ``code`` in backticks, everything else escaped."""
     paragraphs = []
     for paragraph in re.split(r"\n\s*\n", text.strip()):
-        words = html.escape(" ".join(paragraph.split()))
+        words = escape_html(" ".join(paragraph.split()))
         words = re.sub(r"`+([^`]+)`+", r"<code>\1</code>", words)
         paragraphs.append(f"<p>{words}</p>")
     return "\n".join(paragraphs)
@@ -74,20 +74,20 @@ def html_text(text: str) -> str:
 def html_table(table: Rows) -> str:
     classes = [' class="n"' if table.is_numeric(column) else "" for column in table.columns]
     head = "".join(
-        f'<th scope="col"{kind}>{html.escape(column)}</th>'
+        f'<th scope="col"{kind}>{escape_html(column)}</th>'
         for column, kind in zip(table.columns, classes, strict=True)
     )
     body = "\n".join(
         "<tr>"
         + "".join(
-            f"<td{kind}>{html.escape(cell)}</td>" for cell, kind in zip(row, classes, strict=True)
+            f"<td{kind}>{escape_html(cell)}</td>" for cell, kind in zip(row, classes, strict=True)
         )
         + "</tr>"
         for row in table.cells()
     )
-    caption = f"<caption>{html.escape(table.title)}</caption>" if table.title else ""
-    note = f'<p class="note">{html.escape(table.note)}</p>' if table.note else ""
-    label = html.escape(table.title or "table", quote=True)
+    caption = f"<caption>{escape_html(table.title)}</caption>" if table.title else ""
+    note = f'<p class="note">{escape_html(table.note)}</p>' if table.note else ""
+    label = escape_html(table.title or "table", quote=True)
     return (
         f'<div class="table" tabindex="0" role="group" aria-label="{label}"><table>{caption}'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table>{note}</div>"
@@ -95,10 +95,10 @@ def html_table(table: Rows) -> str:
 
 
 def html_figure(figure: Figure, number: int) -> str:
-    alt = html.escape(figure.alt, quote=True)
+    alt = escape_html(figure.alt, quote=True)
     svg = figure.svg.replace(f"{FIGURE}-", f"f{number}-")
     svg = svg.replace("<svg", f'<svg role="img" aria-label="{alt}"', 1)
-    return f"<figure>{svg}<figcaption>{html.escape(figure.caption)}</figcaption></figure>"
+    return f"<figure>{svg}<figcaption>{escape_html(figure.caption)}</figcaption></figure>"
 
 
 def html_gallery(gallery: Gallery) -> str:
@@ -107,13 +107,13 @@ def html_gallery(gallery: Gallery) -> str:
         caption = gallery.captions[index] if gallery.captions else ""
         alt = caption or f"{gallery.title or 'picture'}, {index + 1} of {len(gallery.pictures)}"
         data = base64.b64encode(picture).decode("ascii")
-        words = f"<span>{html.escape(caption)}</span>" if caption else ""
+        words = f"<span>{escape_html(caption)}</span>" if caption else ""
         items.append(
-            f'<div><img alt="{html.escape(alt, quote=True)}" src="data:image/png;base64,{data}">'
+            f'<div><img alt="{escape_html(alt, quote=True)}" src="data:image/png;base64,{data}">'
             f"{words}</div>"
         )
     title = (
-        f'<figcaption class="title">{html.escape(gallery.title)}</figcaption>'
+        f'<figcaption class="title">{escape_html(gallery.title)}</figcaption>'
         if gallery.title
         else ""
     )

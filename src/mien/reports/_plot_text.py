@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mien._core.text import safe_text
 from mien._core.validation import require
 from mien.reports._plot_style import COLOURS, FAINT, INK, RULE
 
@@ -32,6 +33,7 @@ def figure_to_svg(figure: Any, name: str = "figure") -> str:
         that a page can set them for its dark mode.
     """
     matplotlib = require("matplotlib", "plots", "drawing")
+    _take_words_as_they_are(figure)
     buffer = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
@@ -78,3 +80,19 @@ def figure_data(figure: Any) -> list[dict[str, Any]]:
                 x, y = np.asarray(x, dtype=float).tolist(), np.asarray(y, dtype=float).tolist()
                 found.append({"name": name, **words, "x": x, "y": y})
     return found
+
+
+def _take_words_as_they_are(figure: Any) -> None:
+    """Names from elsewhere are words: a dollar sign begins no mathematics, nothing is hidden."""
+    for axes in figure.axes:
+        legend = axes.get_legend()
+        words = [axes.xaxis.label, axes.yaxis.label]
+        words += [part for part in axes.get_children() if hasattr(part, "set_parse_math")]
+        words += [] if legend is None else [*legend.get_texts(), legend.get_title()]
+        for axis in (axes.xaxis, axes.yaxis):
+            # Numbers on an axis are the library's own, and some of them mathematics.
+            if type(axis.get_major_formatter()).__name__ == "FixedFormatter":
+                words += axis.get_ticklabels()
+        for text in words:
+            text.set_parse_math(False)
+            text.set_text("\n".join(safe_text(line) for line in text.get_text().split("\n")))

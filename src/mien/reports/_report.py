@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import json
 import os
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mien._core.atomic import write_atomically
+from mien._core.text import escape_html
 from mien.errors import InputError
 from mien.reports._page import STYLE, html_figure, html_gallery, html_table, html_text
 from mien.reports._parts import (
@@ -171,7 +171,7 @@ class Report:
         for number, part in enumerate(self._parts):
             if isinstance(part, Heading):
                 section += 1
-                body.append(f'<h2 id="section{section}">{html.escape(part.text)}</h2>')
+                body.append(f'<h2 id="section{section}">{escape_html(part.text)}</h2>')
             elif isinstance(part, Words):
                 body.append(html_text(part.text))
             elif isinstance(part, Rows):
@@ -181,19 +181,19 @@ class Report:
             else:
                 body.append(html_gallery(part))
         links = "".join(
-            f'<a href="#section{index}">{html.escape(words)}</a>'
+            f'<a href="#section{index}">{escape_html(words)}</a>'
             for index, words in enumerate(headings, start=1)
         )
         contents = f'<nav aria-label="Sections">{links}</nav>' if len(headings) > 2 else ""
-        subtitle = f'<p class="subtitle">{html.escape(self.subtitle)}</p>' if self.subtitle else ""
+        subtitle = f'<p class="subtitle">{escape_html(self.subtitle)}</p>' if self.subtitle else ""
         policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
         made = f"Made by mien {_version()} on {datetime.now(UTC):%d %B %Y, %H:%M} UTC"
         return (
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
             f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f"<title>{html.escape(self.title)}</title>\n<style>{STYLE}</style>\n</head>\n"
-            f"<body>\n<main>\n<header><h1>{html.escape(self.title)}</h1>{subtitle}</header>\n"
+            f"<title>{escape_html(self.title)}</title>\n<style>{STYLE}</style>\n</head>\n"
+            f"<body>\n<main>\n<header><h1>{escape_html(self.title)}</h1>{subtitle}</header>\n"
             f"{contents}\n" + "\n".join(body) + f"\n<footer>{made}</footer>\n</main>\n"
             "</body>\n</html>\n"
         )
@@ -204,7 +204,8 @@ class Report:
         Parameters
         ----------
         folder : path
-            Made if it is missing; reports that are there are replaced.
+            Made if it is missing; reports that are there are replaced. They are readable by their
+            owner only: they may show faces and names.
 
         Returns
         -------
@@ -213,8 +214,9 @@ class Report:
         """
         folder = Path(folder)
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False)
-        write_atomically(folder / "report.json", (text + "\n").encode("utf-8"))
-        return write_atomically(folder / "report.html", self.to_html().encode("utf-8"))
+        write_atomically(folder / "report.json", (text + "\n").encode("utf-8"), private=True)
+        page = self.to_html().encode("utf-8")
+        return write_atomically(folder / "report.html", page, private=True)
 
     def write_figures(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write every named figure as ``NAME.svg`` into a folder.
