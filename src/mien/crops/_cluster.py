@@ -282,7 +282,9 @@ def write_clusters(
     with (out / "faces.csv").open("w", newline="", encoding="utf-8") as lines:
         writer = csv.DictWriter(lines, ["file", "person", "group"])
         writer.writeheader()
-        writer.writerows({name: safe_text(v, "csv") for name, v in row.items()} for row in rows)
+        for row in rows:
+            words = {name: safe_text(v, "csv") for name, v in row.items() if isinstance(v, str)}
+            writer.writerow(row | words)
     if how == "table":
         return out
     for row in rows:

@@ -87,7 +87,7 @@ def html_table(table: Rows) -> str:
     )
     caption = f"<caption>{escape_html(table.title)}</caption>" if table.title else ""
     note = f'<p class="note">{escape_html(table.note)}</p>' if table.note else ""
-    label = escape_html(table.title or "table", quote=True)
+    label = escape_html(table.title or "table")
     return (
         f'<div class="table" tabindex="0" role="group" aria-label="{label}"><table>{caption}'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody></table>{note}</div>"
@@ -95,7 +95,7 @@ def html_table(table: Rows) -> str:
 
 
 def html_figure(figure: Figure, number: int) -> str:
-    alt = escape_html(figure.alt, quote=True)
+    alt = escape_html(figure.alt)
     svg = figure.svg.replace(f"{FIGURE}-", f"f{number}-")
     svg = svg.replace("<svg", f'<svg role="img" aria-label="{alt}"', 1)
     return f"<figure>{svg}<figcaption>{escape_html(figure.caption)}</figcaption></figure>"
@@ -109,8 +109,7 @@ def html_gallery(gallery: Gallery) -> str:
         data = base64.b64encode(picture).decode("ascii")
         words = f"<span>{escape_html(caption)}</span>" if caption else ""
         items.append(
-            f'<div><img alt="{escape_html(alt, quote=True)}" src="data:image/png;base64,{data}">'
-            f"{words}</div>"
+            f'<div><img alt="{escape_html(alt)}" src="data:image/png;base64,{data}">{words}</div>'
         )
     title = (
         f'<figcaption class="title">{escape_html(gallery.title)}</figcaption>'
