@@ -11,6 +11,7 @@ from mien.files._vocabulary import (
     Sizes,
     Statement,
     Term,
+    anything_plain,
     boolean,
     count,
     either,
@@ -187,6 +188,13 @@ def _check_descriptors(params: Values, fitted: Values, sizes: Sizes) -> None:
             raise Mismatch("reductions_ must be fitted")
 
 
+# What a committee may do to vectors before its members see them.
+_PREPARATION = optional(
+    instance(
+        "Eigenfaces", "LightNormalizer", "MinMaxScaler", "Normalizer", "PCA", "Pipeline",
+        "PixelFeatures", "StandardScaler",
+    )
+)  # fmt: skip
 _ENCODER = instance("FisherVector", "MultiViewSuperVector")
 _BAG_ENCODER = instance("BagEncoder", "FisherVector", "MultiViewSuperVector")
 _NULL_SPACE: dict[str, Term] = {
@@ -258,6 +266,19 @@ LEARNERS: dict[str, Statement] = {
             "n_features_out_": count(),
         },
         params={"window": optional(number(1, 1023, whole=True)), "floor": number(1e-12, 1e6)},
+    ),
+    "mien.LightNormalizer": Statement(
+        {
+            "n_features_in_": size("d"),
+            "floor_": number(1e-30, 1e30),
+            "feature_names_in_": labels("d"),
+        },
+        sometimes=("feature_names_in_",),
+        params={
+            "image_shape": optional(pair(_ANY_SIDE, _ANY_SIDE)),
+            "window": number(3, 1023, whole=True),
+            "smooth": number(0, 100),
+        },
     ),
     "mien.PairedDescriptors": Statement(
         {"reductions_": pair(optional(instance("PCA")), optional(instance("PCA")))},
@@ -376,6 +397,8 @@ LEARNERS: dict[str, Statement] = {
             "components_": optional(real("r", "d")),
             "columns_": integers("m", "w"),
             "unique_share_": real("m", low=0, high=1 + 1e-6),
+            "preparation_": _PREPARATION,
+            "choice_": anything_plain(1000),
             "members_": items(
                 instance(
                     "LinearSVC",
@@ -390,7 +413,7 @@ LEARNERS: dict[str, Statement] = {
             ),
             "feature_names_in_": labels("d"),
         },
-        sometimes=("feature_names_in_",),
+        sometimes=("choice_", "feature_names_in_", "preparation_"),
         check=_check_committee,
     ),
     "mien.RandomSamplingLDA": Statement(
@@ -410,9 +433,11 @@ LEARNERS: dict[str, Statement] = {
             "shrinkage_": number(0, 1),
             "mean_shrinkage_": number(0, 1),
             "unique_share_": real("m", low=0, high=1 + 1e-6),
+            "preparation_": _PREPARATION,
+            "choice_": anything_plain(1000),
             "feature_names_in_": labels("d"),
         },
-        sometimes=("feature_names_in_",),
+        sometimes=("choice_", "feature_names_in_", "preparation_"),
     ),
     # ------------------------------------------------------------------------ several views
     "mien.MixturePCCA": Statement(
