@@ -98,7 +98,9 @@ def main() -> None:
     try:
         app()
     except MienError as error:
-        sys.stderr.write(f"error: {error}\n")
+        from mien.cli._display import clean
+
+        sys.stderr.write(f"error: {clean(str(error))}\n")
         sys.exit(2)
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
