@@ -64,7 +64,7 @@ def test_blur_lowers_sharpness_and_score(astronaut: np.ndarray, face: Face) -> N
 
 def test_quality_of_a_good_picture(astronaut: np.ndarray, face: Face) -> None:
     quality = face_quality(astronaut, face)
-    assert quality.size == face.eye_distance
+    assert quality.eye_distance == face.eye_distance
     assert abs(quality.yaw) < 15
     assert abs(quality.pitch) < 15
     assert abs(quality.roll) < 8

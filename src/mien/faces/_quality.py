@@ -13,7 +13,7 @@ from mien.faces._face import Face
 __all__ = ["FaceQuality", "face_quality", "head_pose"]
 
 _SHARP_HALF = 0.02
-_WHOLE_SIZE = 32.0
+_FULL_DISTANCE = 32.0
 _WIDEST_TURN = 70.0
 _STEEPEST = 60.0
 # x and y: the mean of YuNet's points over LFW, made symmetric; z: how far they stand out of the
@@ -33,8 +33,8 @@ class FaceQuality:
 
     Parameters
     ----------
-    size : float
-        Distance of the eyes in pixels.
+    eye_distance : float
+        Distance between the eyes, in pixels.
     sharpness : float
         0 (blurred, or enlarged from few pixels) to 1.
     yaw, pitch, roll : float
@@ -51,7 +51,7 @@ class FaceQuality:
     face_quality : where it comes from.
     """
 
-    size: float
+    eye_distance: float
     sharpness: float
     yaw: float
     pitch: float
@@ -80,21 +80,21 @@ def face_quality(image: np.ndarray, face: Face) -> FaceQuality:
     Sharpness is s / (s + 0.02), where s is the variance of the Laplacian of the aligned grey face
     over the variance of that face, so contrast does not count. The pose is that of a rigid head
     of five points whose shadow lies nearest to the landmarks. The score is the product of
-    confidence, min(1, size / 32), the root of sharpness, a fall with yaw to 0 at 70° and with
-    pitch to 0 at 60°, and 1 less half the probability of a cover.
+    confidence, min(1, eye_distance / 32), the root of sharpness, a fall with yaw to 0 at 70° and
+    with pitch to 0 at 60°, and 1 less half the probability of a cover.
     """
     return quality_of_crop(align_face(image, face), face)
 
 
 def quality_of_crop(crop: np.ndarray, face: Face) -> FaceQuality:
     """The same from the aligned face (112, 112, 3) uint8."""
-    size, sharp = face.eye_distance, _sharpness(crop)
+    distance, sharp = face.eye_distance, _sharpness(crop)
     yaw, pitch, roll = head_pose(face.landmarks)
     covered = float(lower_face_covered(crop[None])[0])
     pose = max(0.0, 1 - (yaw / _WIDEST_TURN) ** 2) * max(0.0, 1 - (pitch / _STEEPEST) ** 2)
-    score = min(1.0, size / _WHOLE_SIZE) * sharp**0.5 * pose * (1 - covered / 2)
+    score = min(1.0, distance / _FULL_DISTANCE) * sharp**0.5 * pose * (1 - covered / 2)
     score *= float(np.clip(face.confidence, 0, 1))
-    return FaceQuality(size, sharp, yaw, pitch, roll, covered, score)
+    return FaceQuality(distance, sharp, yaw, pitch, roll, covered, score)
 
 
 def _sharpness(crop: np.ndarray) -> float:

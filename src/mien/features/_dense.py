@@ -183,22 +183,35 @@ class PairedDescriptors(TransformerMixin, BaseEstimator):
     Parameters
     ----------
     first, second : {"gradients", "lbp", "colour"}
-        The two views. "colour" needs pictures with three channels.
+        The two views: histograms of gradient orientations, of local binary patterns, or means and
+        deviations of colours, for which pictures need three channels.
     patch, step : int
-        Side of a patch and distance of neighbouring ones, in pixels.
+        Side of a patch and distance between neighbouring patches, in pixels. A smaller step gives
+        more descriptors per picture, at proportional cost.
     side : int or None
-        Pictures whose shorter side is longer are reduced to it first; None takes them as they are.
+        Pictures with a longer shorter side are reduced to it first, in pixels; None takes them as
+        they are.
     n_components : int or None
-        Components of the PCA of each view; None leaves the descriptors as they are.
+        Number of PCA components per view; None leaves the descriptors as they are.
     max_descriptors : int
         Maximum number of descriptors, drawn from all pictures, that the PCAs are fitted on.
     random_state : int, RandomState or None
-        Of the draw.
+        Seed of that draw.
 
     Attributes
     ----------
     reductions_ : tuple of two PCA, or None
-        What reduces the views.
+        The fitted PCA of each view.
+
+    See Also
+    --------
+    mien.multiview.MultiViewSuperVector : encodes such paired bags.
+    gradient_histograms, lbp_histograms, colour_statistics : one kind alone, of one picture.
+
+    References
+    ----------
+    Two descriptors at one point as two views: [Cai2014]_ in the
+    :doc:`bibliography </bibliography>`.
 
     Examples
     --------

@@ -110,11 +110,13 @@ class GridLBP(_PictureTransformer):
     Parameters
     ----------
     radii : tuple of float, default=(1.0, 2.0)
-        Radii of the circle of eight points, in pixels.
+        Radii of the circle of eight points, in pixels. Each radius adds a set of histograms; larger
+        ones see coarser texture, for larger or blurred faces.
     grids : tuple of int, default=(8,)
-        Number of cells along each side of the grid over the picture.
+        Number of cells along each side of a grid over the picture; each grid adds a set of
+        histograms. More cells keep more of the place and need better aligned faces.
     n_jobs : int or None, default=None
-        Threads that work side by side.
+        Number of threads; None takes one, -1 one per core.
 
     Attributes
     ----------
@@ -128,6 +130,16 @@ class GridLBP(_PictureTransformer):
     59 patterns (58 uniform ones and the rest, not invariant to rotation) by scikit-image; shares
     of a cell, and their square roots, so that the inner product of two cells is the Hellinger
     affinity of their histograms.
+
+    See Also
+    --------
+    LandmarkLBP : patches around landmarks instead of a fixed grid.
+    PixelFeatures : pixels, locally normalised.
+
+    References
+    ----------
+    Uniform patterns [Ojala2002]_ in cells of a face [Ahonen2006]_; keys are those of the
+    :doc:`bibliography </bibliography>`.
 
     Examples
     --------
@@ -188,18 +200,19 @@ class LandmarkLBP(_PictureTransformer):
     Parameters
     ----------
     scales : tuple of float, default=(1.0, 0.7, 0.5, 0.35)
-        Factors by which a picture is made smaller: small ones see more of the face in a patch.
+        Factors by which a picture is made smaller. A smaller factor shows more of the face in a
+        patch; each factor adds a set of histograms.
     grid, cell : int, default=4, 6
-        A patch has grid × grid cells of cell × cell pixels.
+        A patch has grid × grid cells of cell × cell pixels. Increase ``cell`` for larger faces.
     radius : float, default=1.0
         Radius of the circle of eight points, in pixels.
     n_jobs : int or None, default=None
-        Threads that work side by side.
+        Number of threads; None takes one, -1 one per core.
 
     Attributes
     ----------
     n_landmarks_ : int
-        Points a face.
+        Number of landmarks per face.
     n_features_out_ : int
         ``len(scales) · n_landmarks_ · grid² · 59``.
 
@@ -209,9 +222,13 @@ class LandmarkLBP(_PictureTransformer):
     and the keyword `landmarks` (n, k, 2), x before y, in pixels. Landmarks outside of the picture
     are moved to its edge; patches that reach beyond repeat the edge.
 
+    See Also
+    --------
+    GridLBP : a fixed grid, for faces without landmarks.
+
     References
     ----------
-    D. Chen, X. Cao, F. Wen, J. Sun, "Blessing of dimensionality", CVPR 2013.
+    [Chen2013]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

@@ -83,9 +83,11 @@ class PixelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
     Parameters
     ----------
     window : int or None, default=5
-        Side of the neighbourhood of :func:`normalise_locally`; None leaves pixels in [0, 1].
+        Side of the neighbourhood that each pixel is normalised in, in pixels; None leaves pixels
+        in [0, 1]. Increase it for larger pictures or coarser light.
     floor : float, default=0.01
-        Minimum local standard deviation to divide by.
+        Minimum local standard deviation to divide by, on the scale of pixels in [0, 1]. Increase
+        it for noisy pictures.
 
     Attributes
     ----------
@@ -93,6 +95,15 @@ class PixelFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstim
         Height and width of the pictures.
     n_features_out_ : int
         ``height · width``.
+
+    See Also
+    --------
+    normalise_locally : the same on pictures, without a vector.
+    GridLBP : texture instead of pixels.
+
+    References
+    ----------
+    Normalised in windows as in [Kumar2007]_; see the :doc:`bibliography </bibliography>`.
 
     Examples
     --------
