@@ -23,16 +23,6 @@ ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "mien"
 TABLE = tomllib.loads((ROOT / "docs" / "architecture.toml").read_text(encoding="utf-8"))
 ROOMS: dict[str, set[str]] = {name: set(room["imports"]) for name, room in TABLE["rooms"].items()}
-# While the house is rebuilt: rooms that are about to go, and may import anything until then.
-for leaving in ("experiments", "reconstruction"):
-    if (SOURCE / leaving).exists():
-        ROOMS[leaving] = set(ROOMS) | {"recognition", "experiments", "reconstruction"}
-        for above in ("recognition", "crops", "demo", "cli", "experiments"):
-            if above in ROOMS:
-                ROOMS[above] |= set(ROOMS)
-if not (SOURCE / "media").exists():
-    ROOMS["datasets"].add("faces")
-REBUILDING = (SOURCE / "cli" / "complete.py").exists()
 
 
 def _modules() -> list[Path]:
@@ -117,7 +107,6 @@ def test_imports_go_one_way(path: Path) -> None:
             assert target in ROOMS[room] | {room, "errors"}, f"{room} may not import {target}"
 
 
-@pytest.mark.skipif(REBUILDING, reason="the house is being rebuilt")
 @pytest.mark.parametrize("path", _modules(), ids=_show)
 def test_rooms_are_entered_through_their_doors(path: Path) -> None:
     """Another room's modules are its own affair; only ``_core`` is imported by module."""
@@ -131,7 +120,6 @@ def test_rooms_are_entered_through_their_doors(path: Path) -> None:
         assert not inside.with_suffix(".py").exists(), f"{name} is inside another room"
 
 
-@pytest.mark.skipif(REBUILDING, reason="the house is being rebuilt")
 def test_modules_inside_a_room_are_private() -> None:
     public = [
         _show(path)
@@ -145,8 +133,6 @@ def test_modules_inside_a_room_are_private() -> None:
 @pytest.mark.parametrize("package", TABLE["packages"])
 def test_heavy_packages_have_one_home(package: str) -> None:
     files = {_show(path): path.read_text(encoding="utf-8") for path in _modules()}
-    if REBUILDING and package in {"PIL", "matplotlib", "numba"}:
-        return
     assert find_strangers(package, files) == []
 
 
