@@ -1,0 +1,120 @@
+"""Galleries drawn from domains, and priors from other domains, on people who do not exist."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mien.verification import ImpostorEvidence, JointBayesian, Verifier
+from papers.promise.data import Domain, split_lfw
+from papers.promise.normalise import NORMALISATIONS, compare_normalisations
+from papers.promise.run import (
+    METHODS,
+    Lookalikes,
+    draw_gallery,
+    fit_domain,
+    group_by_look,
+    learn_prior,
+    run_domain,
+)
+
+D = 16
+
+
+def domain(n, each, seed, camera=0.0, **others):
+    rng = np.random.default_rng(seed)
+    who = np.repeat(np.arange(n), each)
+    X = rng.standard_normal((n, D))[who] + 0.5 * rng.standard_normal((n * each, D))
+    X[:, 0] += camera
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    return Domain("drawn", "sface", X, who, False, "drawn", **others)
+
+
+@pytest.fixture(scope="module")
+def verifier():
+    found = domain(300, 4, 0)
+    model = JointBayesian().fit(found.X[:600], found.people[:600])
+    return Verifier(model, (1, 2, 3), probe_sizes=(1,), random_state=0).fit(
+        found.X[600:], found.people[600:]
+    )
+
+
+def test_nobody_is_enrolled_and_a_stranger(verifier):
+    found = domain(40, 4, 1)
+    draw = draw_gallery(found, verifier, 10, 2, 0)
+    assert draw.X.shape == (20, D)
+    assert draw.known.shape == (20, 10)  # two pictures are left of each
+    n_others = len(draw.strangers) + len(draw.unnamed)
+    assert n_others == 30 * 4
+    own = draw.known[np.arange(20), draw.owner]
+    assert np.median(own) > np.median(draw.strangers) + 5
+    assert draw_gallery(found, verifier, 30, 2, 0) is None
+    assert draw_gallery(found, verifier, 10, 5, 0) is None
+
+
+def test_crowds_stay_among_themselves(verifier):
+    groups = np.repeat(np.arange(2), 80)
+    found = domain(40, 4, 2, groups=groups)
+    draw = draw_gallery(found, verifier, 5, 2, 0)
+    assert len(draw.strangers) + len(draw.unnamed) == 15 * 4
+
+
+def test_groups_of_looks_hold_people_together():
+    found = domain(60, 3, 3)
+    groups = group_by_look(found.X, found.people, 4)
+    assert len(np.unique(groups)) == 4
+    assert all(len(np.unique(groups[found.people == person])) == 1 for person in range(60))
+
+
+def test_halves_of_people_do_not_share_anybody():
+    people = np.repeat([f"person {k}" for k in range(50)], 3)
+    half = split_lfw(people)
+    assert set(people[half]).isdisjoint(people[~half])
+    assert half.sum() == 75
+
+
+def evidence(shift, n=100):
+    return ImpostorEvidence(shift, 0.0, 0.0, 0.02, 0.02, 0.1, n, n * n)
+
+
+def test_a_prior_knows_nothing_of_the_family_left_out_nor_of_what_is_far_away():
+    alike = Lookalikes(0.3, -0.1, 0.05)
+    fits = {
+        "a": ("one", [evidence(0.1)]),
+        "b": ("two", [evidence(0.3)]),
+        "c": ("three", [evidence(0.9)]),
+        "rendered": ("four", [evidence(4.5)]),
+    }
+    without = learn_prior(fits, alike, "three")
+    assert without["strangers"].shift == pytest.approx(0.2, abs=0.02)
+    assert without["lookalikes"].shift == pytest.approx(0.5, abs=0.02)
+    assert without["lookalikes"].alike == 0.3
+    everything = learn_prior(fits, alike)
+    assert everything["strangers"].shift == pytest.approx(1.3 / 3, abs=0.02)
+    assert everything["strangers"].shift_sd == pytest.approx(0.35)
+    assert without["strangers"].shift_sd == pytest.approx(0.25)
+
+
+def test_another_camera_is_met_by_the_enrolled(verifier):
+    found = domain(60, 4, 4, camera=4.0)
+    (first, *_) = fit_domain(found, verifier)
+    assert first.shift > 0.5
+    fits = {"a": ("one", [evidence(0.1)]), "b": ("two", [evidence(0.2)])}
+    prior = learn_prior(fits, Lookalikes(0.3, 0.0, 0.0))["lookalikes"]
+    rows = run_domain(found, verifier, prior, ((20, 2),), n_draws=3)
+    realised = {
+        row["method"]: row["realised"]
+        for row in rows
+        if (row["rate"], row["stated"]) == ("FPIR", 0.05)
+    }
+    assert set(realised) == set(METHODS)
+    assert realised["before"] > 0.2
+    assert realised["own"] < 0.1
+
+
+def test_the_first_domain_sets_the_threshold_of_every_normalisation(verifier):
+    rows = compare_normalisations([domain(80, 3, 5), domain(80, 3, 6, 4.0)], [verifier] * 2, 0.01)
+    first, _, moved, _ = rows
+    assert [first[name] for name in NORMALISATIONS] == pytest.approx([1.0] * 6, abs=0.05)
+    assert moved["shipped score"] > 3
+    assert moved["centred cosine"] < moved["shipped score"]
