@@ -264,8 +264,8 @@ def _read_labels(name: str, array: np.ndarray, *, minus_one: bool) -> tuple[np.n
         whole = _as_integers(name, np.where(unknown, NO_GROUP, array))
         return whole, unknown | (whole == NO_GROUP if minus_one else False)
     if kind == "U":
-        texts = tuple(text for text in _MISSING_TEXTS if minus_one or text != str(NO_GROUP))
-        unknown = np.isin(array, texts)
+        missing = [text for text in _MISSING_TEXTS if minus_one or text != str(NO_GROUP)]
+        unknown = np.isin(array, missing)
         if not unknown.any():
             return array, unknown
         return np.where(unknown, str(NO_GROUP), array), unknown

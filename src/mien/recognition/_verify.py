@@ -202,7 +202,7 @@ def compare_faces(
     else:
         threshold = own.threshold(table, far, size=1)
         # In the units of those to whom the model was adapted, if it was.
-        ratio, threshold = (float(own.log_ratios(table.curve(), x)) for x in (ratio, threshold))
+        ratio, threshold = own.log_ratios(table.curve(), np.asarray([ratio, threshold])).tolist()
     return Verification(
         log_ratio=ratio,
         probability=float(expit(ratio + logit(prior))),

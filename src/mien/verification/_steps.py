@@ -53,4 +53,4 @@ class KeepsFitted:
                         f"another one and give it as {self._kept}="
                     )
             params = {name: v for name, v in params.items() if not name.startswith(start)}
-        return super().set_params(**params)  # type: ignore[misc,no-any-return]
+        return super().set_params(**params)  # type: ignore[misc]

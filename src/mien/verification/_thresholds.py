@@ -155,15 +155,15 @@ class ThresholdTable:
             excess = falling[:n] - falling[n]
             scale[i] = excess.mean() * _upper(n)
         shape = len(probe_sizes), len(sizes)
-        values = values.reshape(*shape, n_rates)
+        cells = values.reshape(*shape, n_rates)
         return cls(
             np.asarray(probe_sizes),
             np.asarray(sizes),
             rates,
-            values,
+            cells,
             scale.reshape(shape),
             np.asarray([len(scores) for scores in impostors]).reshape(shape),
-            float(rates[np.isfinite(values[0, 0])][0]),
+            float(rates[np.isfinite(cells[0, 0])][0]),
         )
 
     def borrow_tail(self, scale: float) -> ThresholdTable:

@@ -421,7 +421,7 @@ rank_, objective_, n_iter_, n_people_, n_samples_, features_, truncation_error_
 
     def slim(self) -> TransferJointBayesian:
         """As :meth:`JointBayesian.slim`; the source becomes slim as well."""
-        copy: TransferJointBayesian = super().slim()  # type: ignore[assignment]
+        copy: TransferJointBayesian = super().slim()
         steps, source = split_steps(self.source)
         copy.source = source.slim()
         if steps is not None:

@@ -56,7 +56,7 @@ def _unit(X: np.ndarray) -> np.ndarray:
 
 def _model_of(name: str, model: JointBayesian) -> JointBayesian:
     """The model whose ratio a candidate is."""
-    return model if name == "ratio" else model.source  # type: ignore[attr-defined,no-any-return]
+    return model if name == "ratio" else model.source
 
 
 def _describe(name: str, model: JointBayesian, sizes: np.ndarray, sums: np.ndarray) -> np.ndarray:
