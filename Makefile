@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python3.14 p
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
 INSTALL := $(BIN)/python tools/install.py --constraint constraints.txt
 
-.PHONY: clients demo test test-everywhere test-oldest wheel mutants check format bench docs clean
+.PHONY: clients demo test test-everywhere test-oldest fuzz wheel mutants check format bench docs clean
 
 demo: $(VENV)/.demo-installed
 	$(BIN)/mien demo --out demo-report
@@ -18,6 +18,11 @@ test: $(VENV)/.dev-installed
 # The tests on other machines' terms (docs/testing.md); VARIANTS="nehalem bounds" runs some of them.
 test-everywhere: $(VENV)/.dev-installed
 	$(BIN)/python -m tools.everywhere $(VARIANTS)
+
+# Many forged model files and galleries, another seed each time; a failure names its seed. N=1000 for a night.
+fuzz: $(VENV)/.dev-installed
+	MIEN_FUZZ=$(or $(N),30) MIEN_FUZZ_SEED=$(or $(SEED),$(shell date +%s)) $(BIN)/python -m pytest -n auto \
+	  tests/golden/test_forged.py tests/gallery/test_file.py tests/gallery/test_attacks.py tests/core/test_text.py
 
 # The lowest versions that pyproject.toml allows.
 test-oldest: $(VENV)/.dev-installed

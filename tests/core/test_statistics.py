@@ -114,3 +114,15 @@ def test_many_new_people_grow_linearly() -> None:
     # Rows moved to a larger room: a few for each person, not one for each pair of people.
     assert 5000 <= moved <= 5 * 5000
     assert_near(moments.group_means()[1234], [1234, 1234], digits=7)
+
+
+@pytest.mark.parametrize("bad", [1e300, 1e100, "dates", "text"])
+def test_numbers_that_would_overflow_are_refused(bad: object) -> None:
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    odd = {
+        "dates": X.astype("i8").astype("M8[D]"),
+        "text": X.astype(str),
+    }.get(str(bad))
+    batch = X * bad if odd is None else odd
+    with pytest.raises(InputError, match=r"scale them first|real numbers"):
+        GroupStatistics().collect(batch, np.repeat(np.arange(4), 3))

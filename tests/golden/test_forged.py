@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import warnings
 from pathlib import Path
@@ -22,7 +23,9 @@ from tests.forge import forge, forgeries, take_apart
 FOLDER = Path(__file__).parent / "format1"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
 EXPECTED.pop("sklearn-SVC")
-N = 12
+# `make fuzz` forges many times as many, with another seed each time.
+N = 12 * int(os.environ.get("MIEN_FUZZ", "1"))
+SEED = int(os.environ.get("MIEN_FUZZ_SEED", "1"))
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -33,7 +36,7 @@ def test_a_forged_file_works_or_is_refused_in_one_sentence(name: str, tmp_path: 
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         path = mien.save(mien.load(FOLDER / f"{name}.mien"), tmp_path / "m")
-        for parts in forgeries(take_apart(path), N, seed=1):
+        for parts in forgeries(take_apart(path), N, seed=SEED):
             forge(path, parts)
             try:
                 model = mien.load(path)

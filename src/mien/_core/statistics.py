@@ -10,7 +10,7 @@ from scipy import linalg, sparse
 
 from mien._core.linalg import symmetrize
 from mien._core.progress import track
-from mien._core.validation import check_labels, find_unknown
+from mien._core.validation import LARGEST, check_labels, find_unknown
 from mien.errors import InputError
 
 __all__ = ["AdditiveStatistics", "GroupStatistics", "agree_features"]
@@ -176,8 +176,11 @@ class GroupStatistics(AdditiveStatistics):
         return self
 
     def _collect_batch(self, X: np.ndarray, y: np.ndarray | None) -> None:
+        if X.dtype.kind not in "biuf":
+            raise InputError(f"a batch must be real numbers; got {X.dtype}")
         if not _all_finite(X):
             raise InputError("the batch has NaN or infinite entries")
+        _check_range(X)
         if self.n_samples == 0:
             self.shift = X.mean(axis=0, dtype=np.float64)
         room = None
@@ -435,6 +438,16 @@ def _all_finite(X: np.ndarray) -> bool:
     with np.errstate(over="ignore", invalid="ignore"):
         quick = np.isfinite(np.sum(X))
     return bool(quick) or bool(np.all(np.isfinite(X)))
+
+
+def _check_range(X: np.ndarray) -> None:
+    """Refuse numbers whose products overflow, before they become NaN in what is learned."""
+    largest = float(max(X.max(initial=0), -X.min(initial=0)))
+    if largest > LARGEST:
+        raise InputError(
+            f"X has values up to {largest:.3g}; beyond ±{LARGEST:.0e} their products overflow: "
+            "scale them first"
+        )
 
 
 def _add_products(Z: np.ndarray, upper: np.ndarray, factor: float = 1.0) -> np.ndarray:
