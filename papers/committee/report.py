@@ -7,6 +7,7 @@ from typing import Any
 from mien.datasets import FaceSet
 from mien.reports import Report, plot_curves, plot_scatter
 from papers.committee.data import load_halved_orl, load_yale_crops
+from papers.committee.preparation import compare_preparations
 from papers.committee.run import (
     compare_methods,
     meet_strangers,
@@ -14,6 +15,7 @@ from papers.committee.run import (
     sweep_members,
     sweep_sizes,
 )
+from papers.weak_labels.soft import load_small_sets
 
 __all__ = ["reproduce_committee"]
 
@@ -71,7 +73,25 @@ def reproduce_committee(
     _add_comparison(report, "Yale, 64×64", load_yale_crops(home), n_splits, n_members, random_state)
     _add_dials(report, orl, sweep_splits, n_members, random_state + DEVELOPMENT)
     _add_strangers(report, orl, random_state)
+    _add_preparations(report, home, min(n_splits, 5), min(n_members, 10), random_state)
     return report
+
+
+def _add_preparations(
+    report: Report, home: Any, n_splits: int, n_members: int, random_state: int
+) -> None:
+    sets = {
+        name: vectors
+        for (name, kind), vectors in load_small_sets(home, random_state).items()
+        if kind == "pixels"
+    }
+    report.heading("Light, length and other members, on four sets")
+    report.table(
+        f"Five pictures per person to learn from, 32×32 pixels, {n_splits} splits",
+        compare_preparations(sets, n_splits, n_members, random_state),
+        "Chosen by the out-of-bag error of the training pictures, among the vectors as they are, "
+        "unit length, local light taken out, and that blurred by a pixel.",
+    )
 
 
 def _add_comparison(

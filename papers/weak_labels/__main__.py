@@ -15,7 +15,7 @@ def main(
         list[str] | None,
         typer.Option(
             help="yale, yale-smoothed, yale-crops, orl, lfw, dimension, clusters, "
-            "tracks or retrieval. Repeat for several.",
+            "tracks, retrieval or soft. Repeat for several.",
             show_default="all",
         ),
     ] = None,

@@ -57,16 +57,17 @@ def choose_preparation(
             "choosing a preparation leaves pictures out and needs a person with three or more; "
             f"the most that anybody has is {counts.max()}: give one preparation"
         )
-    rows = [draw_pictures(codes, counts, _SHARE, rng) > 0 for _ in range(_ROUNDS)]
-    table, fitted = [], []
+    bags = [draw_pictures(codes, counts, _SHARE, rng) > 0 for _ in range(_ROUNDS)]
+    table: list[dict[str, Any]] = []
+    fitted = []
     for candidate in candidates:
         model = None if candidate is None else clone(candidate).fit(X)
         Z = prepare(model, X)
         wrong = []
-        for row in rows:
+        for bag in bags:
             # Everybody has pictures in the bag, so everybody can be named.
-            committee = build().fit(Z[row], y[row])
-            wrong.append(committee.predict(Z[~row]) != y[~row])
+            committee = build().fit(Z[bag], y[bag])
+            wrong.append(committee.predict(Z[~bag]) != y[~bag])
         error = float(np.mean(np.concatenate(wrong)))
         table.append({"preparation": _name(candidate), "out_of_bag_error": error})
         fitted.append(model)

@@ -140,6 +140,13 @@ class RandomSamplingLDA(
     choice_ : list of dict
         Name and out-of-bag error of every candidate, and which was chosen; empty without a choice.
 
+    See Also
+    --------
+    Committee : The same with any scikit-learn classifier as a member.
+    fuse : The rules that make one posterior of many.
+    committee_report : Strength and correlation of the members.
+    mien.subspace.NullSpaceLDA : One discriminant model with a shrunk covariance.
+
     Notes
     -----
     A member's posterior is that of LDA's own model, ``softmax(-½ ‖Vᵀ(x - mean_c)‖² + log prior)``
@@ -165,8 +172,7 @@ class RandomSamplingLDA(
 
     References
     ----------
-    X. Wang and X. Tang, "Random sampling LDA for face recognition", CVPR 2004.
-    T.-K. Kim, "Committee machine, ensemble learning, random sampling LDA", lecture.
+    [Wang2004]_, [Kim2014]_, [Ho1998]_, [Breiman1996]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

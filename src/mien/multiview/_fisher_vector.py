@@ -106,15 +106,24 @@ class FisherVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
     n_iter_ : int
         Iterations of EM.
 
+    See Also
+    --------
+    MultiViewSuperVector : For two descriptors of the same places.
+    BagClassifier : An encoder and linear support vector machines.
+
     Notes
     -----
     With posteriors γ and ``u = (x − μ_k)/σ_k``, the parts for a bag of T descriptors are
     ``Σ γ u / (T √w_k)`` for the means, ``Σ γ (u² − 1) / (T √(2 w_k))`` for the variances and
     ``Σ (γ − w_k) / (T √w_k)`` for the weights: the gradient of the mean log-likelihood times the
-    inverse root of the Fisher information (Perronnin, Sánchez and Mensink, 2010). scikit-image
+    inverse root of the Fisher information [Perronnin2010]_. scikit-image
     gives the variance part the opposite sign. An empty bag is a zero vector.
 
     For the joint vector of two views, encode ``join_views(X, Y)``.
+
+    References
+    ----------
+    [Perronnin2010]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------
@@ -191,11 +200,6 @@ class FisherVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.n_iter_ = self.mixture_.n_iter_
         self.n_features_in_ = descriptors.shape[1]
         return self
-
-    @property
-    def _n_features_out(self) -> int:
-        per_component = self.weights + (self.means + self.variances) * self.n_features_in_
-        return int(self.mixture_.n_components * per_component)
 
     def transform(self, X: Any) -> np.ndarray:
         """Encode each bag: (n_bags, K * (weights + d * means + d * variances))."""

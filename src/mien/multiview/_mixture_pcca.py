@@ -62,15 +62,17 @@ class MixturePCCA(MixtureUse, BaseEstimator):
         views share: probabilistic CCA proper. "diagonal" is a mixture of factor analysers of
         [x; y], where z also explains what the features of one view share among themselves; it
         has far fewer parameters.
-    max_iter : int
-        Most iterations of EM.
-    tol : float
-        Stop when the mean log-likelihood of a sample changes by less.
-    n_init : int
+    max_iter : int, default=200
+        Maximum number of iterations of EM.
+    tol : float, default=1e-4
+        In nats: stop when the mean log-likelihood of a sample changes by less.
+    n_init : int, default=1
         Number of starts, of which the most likely is kept.
-    floor : float
-        Least variance of the noise, relative to the variance of each feature.
-    batch_size : int
+    floor : float, default=1e-6
+        Minimum variance of the noise, relative to the variance of each feature. Raise it where
+        features are combinations of others, or samples few: it keeps covariances regular. It is
+        never below the resolution of the samples' precision.
+    batch_size : int, default=8192
         Samples that are worked on at once; memory grows with it, not with the data.
     random_state : int, RandomState or None
         Of the k-means starts.
@@ -94,6 +96,12 @@ class MixturePCCA(MixtureUse, BaseEstimator):
     n_features_views_ : tuple of int
         Features of each view.
 
+    See Also
+    --------
+    choose_mixture : Chooses the numbers of components and latent variables.
+    MultiViewSuperVector : Encodes bags of paired descriptors by such a mixture.
+    sklearn.cross_decomposition.CCA : One component, without a likelihood.
+
     Notes
     -----
     An iteration makes one pass over the data: the responsibilities, by one product of all
@@ -113,9 +121,7 @@ class MixturePCCA(MixtureUse, BaseEstimator):
 
     References
     ----------
-    Z. Cai, L. Wang, X. Peng, Y. Qiao: Multi-view super vector for action recognition, 2014,
-    supplement. F. Bach, M. Jordan: A probabilistic interpretation of canonical correlation
-    analysis, 2005.
+    [Cai2014]_ (supplement), [Bach2005]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

@@ -56,6 +56,10 @@ class ClassDependenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     points_ : (n_training_samples, n_features)
     sigma_ : float or None
 
+    See Also
+    --------
+    KernelNullSpaceProjection : Learns from groups without names.
+
     Notes
     -----
     With the kernel K of the training samples (not centred) and U their class indicators, the
@@ -64,8 +68,7 @@ class ClassDependenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
 
     References
     ----------
-    B. V. K. Vijaya Kumar, M. Savvides, C. Xie. Correlation pattern recognition for face
-    recognition. Proc. IEEE 2006.
+    [VijayaKumar2006]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

@@ -59,23 +59,42 @@ class Eigenfaces(LinearProjection):
 
     Parameters
     ----------
-    n_components : int or None
-        How many directions to keep; None keeps the numerical range of the centred data.
-    solver : {"auto", "svd", "statistics", "randomized"}
+    n_components : int or None, default=None
+        How many directions to keep; None keeps the numerical range of the centred data. Fewer make
+        shorter vectors and drop what varies least, which for faces is mostly noise.
+    solver : {"auto", "svd", "statistics", "randomized"}, default="auto"
         What is decomposed: the centred data, their scatter from one pass in batches, or a sketch
         in a few passes (needs ``n_components``). ``"auto"`` chooses by size.
-    rtol : float
+    rtol : float, default=1e-9
         Singular values at or below ``rtol`` times the largest count as zero.
-    random_state : int, RandomState or None
+    random_state : int, RandomState or None, default=None
         For ``solver="randomized"``.
 
     Attributes
     ----------
     mean_ : (n_features,)
+        Mean of the samples; it becomes the origin.
     components_ : (n_components, n_features)
-        Orthonormal rows, most variance first.
+        Orthonormal rows, most variance first; the largest entry of each is positive.
     scales_ : (n_components,)
-        Root of the scatter along each.
+        Root of the scatter along each: the singular values of the centred data.
+
+    See Also
+    --------
+    sklearn.decomposition.PCA : The same without statistics of parts.
+    NullSpaceProjection, RelevantComponents : Use groups as well.
+    Fisherfaces : Uses names as well.
+
+    Notes
+    -----
+    With the centred data :math:`X = U \\operatorname{diag}(s) V^T`, the rows of :math:`V^T` are the
+    components. Data that are no taller than wide are decomposed themselves; taller ones through
+    their scatter :math:`X^T X`, in one pass; and ``"randomized"`` finds the leading directions by
+    block power iteration [Halko2011]_ where neither fits into memory.
+
+    References
+    ----------
+    [Turk1991]_, [Halko2011]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

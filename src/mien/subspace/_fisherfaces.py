@@ -36,29 +36,43 @@ class Fisherfaces(GroupProjection):
 
     Parameters
     ----------
-    n_components : int or None
+    n_components : int or None, default=None
         How many discriminants to keep; None keeps all, at most one less than there are classes.
-    n_pca : int or None
+    n_pca : int or None, default=None
         Principal components kept before. None keeps half of N − C (and at least C − 1 where
         N − C allows): N − C itself, as the method is often printed, leaves S_w regular and so
         badly estimated that it overfits (over half of all ORL faces wrong).
-    rtol : float
+    rtol : float, default=1e-9
         Singular values at or below ``rtol`` times the largest count as zero.
 
     Attributes
     ----------
     mean_ : (n_features,)
+        Mean of the samples; it becomes the origin.
     components_ : (n_components, n_features)
         The within-class covariance ``S_w / N`` becomes the identity.
     explained_variance_ratio_ : (n_components,)
         Share of each discriminant in the between-class variance, in units of the variance inside
         classes, descending; as in scikit-learn's ``LinearDiscriminantAnalysis``.
     classes_ : (n_classes,)
+        The classes, sorted.
     n_pca_ : int
+        Principal components in use.
+
+    See Also
+    --------
+    NullSpaceLDA : Weighs directions instead of choosing a number of principal components.
+    mien.committee.RandomSamplingLDA : Many of these, each on other components.
+    sklearn.discriminant_analysis.LinearDiscriminantAnalysis : Without the principal components.
+
+    Notes
+    -----
+    In the space of the leading principal components, V solves
+    :math:`V^T S_w V = N I` with :math:`V^T S_b V` diagonal and descending.
 
     References
     ----------
-    P. N. Belhumeur, J. P. Hespanha, D. J. Kriegman. Eigenfaces vs. Fisherfaces. PAMI 1997.
+    [Belhumeur1997]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------
@@ -83,7 +97,7 @@ class Fisherfaces(GroupProjection):
         self.rtol = rtol
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:  # type: ignore[override]
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from X (n_samples, n_features) and classes y (n_samples,).
 
         X may also be GroupStatistics whose groups are the classes.

@@ -364,7 +364,7 @@ class NullSpaceLDA(NullSpaceProjection):
     """
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any) -> Self:  # type: ignore[override]
+    def fit(self, X: Any, y: Any) -> Self:
         """Learn from X (n_samples, n_features) and classes y (n_samples,)."""
         X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
         self.classes_, classes = np.unique(
