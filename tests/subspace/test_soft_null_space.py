@@ -10,6 +10,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.pipeline import make_pipeline
 
+import mien
 from mien._core.linalg import oas_shrinkage
 from mien.errors import InputError
 from mien.subspace import (
@@ -161,6 +162,15 @@ def test_the_soft_null_space_at_scale_agrees_with_the_exact_kernel(approximation
     ).fit_transform(X, groups)
     upper = np.triu_indices(len(X), k=1)
     assert np.corrcoef(euclidean_distances(found)[upper], exact[upper])[0, 1] > 0.95
+
+
+def test_save_and_load(tmp_path) -> None:
+    X, groups = make_problem(8, 3, 12, seed=13)
+    for model in (NullSpaceProjection(4), NullSpaceLDA(), KernelNullSpaceProjection()):
+        model.fit(X, groups)
+        again = mien.load(mien.save(model, tmp_path / "model.mien"))
+        assert again.regularization_ == model.regularization_
+        assert_near(again.transform(X), model.transform(X), digits=10)
 
 
 def test_groups_travel_beside_the_classes_of_a_pipeline() -> None:
