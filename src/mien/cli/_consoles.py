@@ -24,7 +24,7 @@ class _Console(Console):
             for segment in buffer
         )
 
-    @property
+    @property  # type: ignore[misc]  # Nobody sets the size.
     def size(self) -> ConsoleDimensions:
         if self.is_terminal:
             return super().size

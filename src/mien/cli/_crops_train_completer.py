@@ -154,8 +154,8 @@ def run(
             **settings,
         )
         if checkpoint is not None:
-            for part in (model.completer, model.completer_):
-                part.set_params(checkpoint=None)
+            model.set_params(completer__checkpoint=None)
+            model.completer_.set_params(checkpoint=None)
         path = save(model, out)
     covered = model.cover_
     gain = float(model.mean_error_[covered].mean() / model.error_[covered].mean())

@@ -121,8 +121,8 @@ def _show(results: list[IdentifiedPicture], fpir: float) -> None:
     from mien.cli._consoles import console
 
     table = Table(box=None, pad_edge=False)
-    for name, justify in (("picture", "left"), ("person", "left"), ("log ratio", "right")):
-        table.add_column(name, justify=justify, overflow="fold")  # type: ignore[arg-type]
+    for title, justify in (("picture", "left"), ("person", "left"), ("log ratio", "right")):
+        table.add_column(title, justify=justify, overflow="fold")  # type: ignore[arg-type]
     table.add_column("threshold", justify="right")
     table.add_column("probability", justify="right")
     table.add_column("next candidates", style="dim")

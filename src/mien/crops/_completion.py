@@ -89,9 +89,9 @@ def train_completer(
         built.set_params(random_state=random_state)
     model = FaceCompleter(built, cover=cover)
     if str(source) == "rendered":
-        people = max(1, n_rendered // 4)
-        model.fit(lambda: iter_faces(2048, people, 4, size=size, random_state=random_state))
-        return model, 4 * people
+        n_people = max(1, n_rendered // 4)
+        model.fit(lambda: iter_faces(2048, n_people, 4, size=size, random_state=random_state))
+        return model, 4 * n_people
     if str(source) == "lfw":
         images, people = load_aligned_lfw(home, size)
     else:

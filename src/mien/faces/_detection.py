@@ -89,7 +89,7 @@ def turn_face(face: Face, size: tuple[int, int], turn: int) -> Face:
     for _ in range(turn % 4):
         corners = _turn_points(corners, size[1])
         face = Face(
-            [*corners.min(axis=0), *np.ptp(corners, axis=0)],
+            np.concatenate([corners.min(axis=0), np.ptp(corners, axis=0)]),
             _turn_points(face.landmarks, size[1]),
             face.confidence,
         )

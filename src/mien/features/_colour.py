@@ -31,6 +31,12 @@ def _pictures(images: Any) -> list[np.ndarray]:
     return list(check_images("images", images, colour=True))
 
 
+def _to_luv(picture: np.ndarray) -> np.ndarray:
+    # Public in scikit-image, and missing in the list of names of its stub.
+    luv: np.ndarray = skimage.color.rgb2luv(picture)  # type: ignore[attr-defined]
+    return luv
+
+
 def luv_histogram(images: Any, bins: int = 16) -> np.ndarray:
     """Joint histogram of the colours of a picture in the LUV space.
 
@@ -53,9 +59,7 @@ def luv_histogram(images: Any, bins: int = 16) -> np.ndarray:
     >>> luv_histogram(np.zeros((2, 8, 8, 3), np.uint8)).shape
     (2, 4096)
     """
-    return np.stack(
-        [_histogram(skimage.color.rgb2luv(picture), bins) for picture in _pictures(images)]
-    )
+    return np.stack([_histogram(_to_luv(picture), bins) for picture in _pictures(images)])
 
 
 def _histogram(luv: np.ndarray, bins: int) -> np.ndarray:
@@ -96,10 +100,7 @@ def block_dct(images: Any, grid: int = 16, n_coefficients: int = 4) -> np.ndarra
     if not 1 <= n_coefficients <= len(_ZIGZAG):
         raise InputError(f"n_coefficients must be from 1 to {len(_ZIGZAG)}; got {n_coefficients}")
     return np.stack(
-        [
-            _blocks(skimage.color.rgb2luv(p)[..., 0] / 100, grid, n_coefficients)
-            for p in _pictures(images)
-        ]
+        [_blocks(_to_luv(p)[..., 0] / 100, grid, n_coefficients) for p in _pictures(images)]
     )
 
 
@@ -139,6 +140,6 @@ def colour_texture(images: Sequence[Any] | np.ndarray) -> np.ndarray:
     """
     rows = []
     for picture in track(_pictures(images), "colour and texture"):
-        luv = skimage.color.rgb2luv(picture)
+        luv = _to_luv(picture)
         rows.append(np.concatenate([_histogram(luv, 16), _blocks(luv[..., 0] / 100, 16, 4)]))
     return np.stack(rows)

@@ -9,8 +9,9 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BufferedIOBase
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
@@ -100,7 +101,7 @@ def _find_digest(header: bytes) -> int:
 
 
 @contextmanager
-def open_regular(path: Path) -> Iterator[BinaryIO]:
+def open_regular(path: Path) -> Iterator[BufferedIOBase]:
     """Open a regular file for reading, once; nothing else is ever waited for."""
     try:
         # A pipe that nobody writes to would otherwise be waited for without end.
@@ -135,7 +136,7 @@ class Container:
     def document(self) -> str:
         return str(self.metadata[_DOCUMENT_KEY])
 
-    def check_digest(self, file: BinaryIO) -> None:
+    def check_digest(self, file: BufferedIOBase) -> None:
         """Read the arrays, and refuse a file of which any byte has changed since it was written."""
         start = 8 + len(self.raw)
         rest = bytearray(self.size - start)
@@ -170,7 +171,7 @@ class Container:
         return found
 
 
-def read_container(file: BinaryIO, where: str, max_bytes: int) -> Container:
+def read_container(file: BufferedIOBase, where: str, max_bytes: int) -> Container:
     """Read the header of an open file, and check that what it says is possible."""
     size = file.seek(0, os.SEEK_END)
     if size > max_bytes:

@@ -14,7 +14,7 @@ import io
 import json
 import warnings
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from mien._core.atomic import atomic_path
 from mien.errors import (
@@ -149,7 +149,7 @@ def load_bytes(content: bytes, name: str, *, max_bytes: int = 2**30) -> Any:
     return _read(io.BytesIO(content), name, max_bytes)
 
 
-def _read(file: BinaryIO, where: str, max_bytes: int) -> Any:
+def _read(file: io.BufferedIOBase, where: str, max_bytes: int) -> Any:
     container = read_container(file, where, max_bytes)
     document = _read_document(file, container)
     decoder = Decoder(where, container.arrays(), container.size, document["format"])
@@ -201,7 +201,7 @@ def describe(path: str | Path, *, max_bytes: int = 16 * 2**30) -> dict[str, Any]
     }
 
 
-def _read_document(file: BinaryIO, container: Container) -> dict[str, Any]:
+def _read_document(file: io.BufferedIOBase, container: Container) -> dict[str, Any]:
     container.check_digest(file)
     path = container.where
     try:

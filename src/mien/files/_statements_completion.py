@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mien.files._vocabulary import (
+    Limits,
     Mismatch,
     Sizes,
     Statement,
@@ -33,7 +34,7 @@ __all__ = ["COMPLETION"]
 Values = dict[str, Any]
 
 # Completers work in single precision: products of a few values must stay within it.
-_LIMITS: dict[str, float] = {"low": -1e9, "high": 1e9}
+_LIMITS: Limits = {"low": -1e9, "high": 1e9}
 _NAMES = (
     "AutoCompleter",
     "BlendCompleter",

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from mien.files._vocabulary import (
+    Limits,
     Mismatch,
     Sizes,
     Statement,
@@ -34,7 +35,7 @@ __all__ = ["PEOPLE"]
 
 Values = dict[str, Any]
 
-_LIMITS: dict[str, float] = {"low": -1e15, "high": 1e15}
+_LIMITS: Limits = {"low": -1e15, "high": 1e15}
 
 
 def _check_model(params: Values, fitted: Values, sizes: Sizes) -> None:

@@ -18,11 +18,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 __all__ = [
+    "Limits",
     "Mismatch",
     "Statement",
     "Term",
@@ -183,6 +184,13 @@ class _Array(Term):
             raise Mismatch(f"{where} must hold each of 0 … {value.shape[-1] - 1} once")
 
 
+class Limits(TypedDict):
+    """Bounds that many arrays of a statement share, for :func:`real`."""
+
+    low: float
+    high: float
+
+
 def real(*shape: Length, low: float = -LARGEST, high: float = LARGEST, order: str = "") -> Term:
     """Finite numbers of single or double precision."""
     return _Array("f", shape, low, high, called="finite numbers", order=order)
@@ -311,7 +319,7 @@ def size(letter: Length, *, low: int = 1) -> Term:
 
 @dataclass(frozen=True)
 class _Plain(Term):
-    kind: type
+    kind: type[Any]
     longest: int = 0
     choices: tuple[Any, ...] = ()
 
@@ -387,7 +395,7 @@ def optional(term: Term) -> Term:
 @dataclass(frozen=True)
 class _Items(Term):
     term: Term
-    kind: type
+    kind: type[Any]
     length: Length | None
     fewest: int = 0
 

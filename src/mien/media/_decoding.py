@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
-from PIL import Image, JpegImagePlugin, UnidentifiedImageError
+from PIL import Image, ImageFile, JpegImagePlugin, UnidentifiedImageError
 
 from mien._core.validation import check_choice, require
 from mien.errors import ImageError, MissingDataError, MissingDependencyError
@@ -279,12 +279,12 @@ def decode_sized(
         raise ImageError(f"{name} cannot be decoded: {error or type(error).__name__}") from error
 
 
-def _open(file: TimedBytes, data: bytes, name: str) -> Image.Image:
+def _open(file: TimedBytes, data: bytes, name: str) -> ImageFile.ImageFile:
     """Read the header; no pixel is decoded."""
     if data[:3] == b"\xff\xd8\xff":
         # Not by Image.open, which refuses the size of a picture before it could be reduced.
         return JpegImagePlugin.jpeg_factory(file)
-    formats = _FORMATS
+    formats: tuple[str, ...] = _FORMATS
     brands = {data[at : at + 4] for at in (8, *range(16, 64, 4))} if data[4:8] == b"ftyp" else set()
     if brands & _HEIF_BRANDS and not brands & _AVIF_BRANDS:
         heif = require("pillow_heif", "heif", f"{name}: a HEIC picture")
@@ -294,7 +294,7 @@ def _open(file: TimedBytes, data: bytes, name: str) -> Image.Image:
 
 
 def _to_pixels(
-    image: Image.Image,
+    image: ImageFile.ImageFile,
     data: bytes,
     name: str,
     colour: bool,

@@ -211,7 +211,7 @@ class FisherVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             return self._encode(bags.bag(i), prepared)
 
         out = encode_bags(encode, len(bags), self._n_features_out, self.n_jobs)
-        return normalise(out, self.n_components, self.intra, self.power, self.l2)
+        return normalise(out, self.mixture_.n_components, self.intra, self.power, self.l2)
 
     def _encode(self, X: np.ndarray, prepared: _Prepared) -> np.ndarray:
         n, d = X.shape
@@ -229,11 +229,6 @@ class FisherVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             second = (second - 2 * prepared.means * first) * prepared.by_variances
             parts.append(second + counts * prepared.expected)
         return np.concatenate(parts, axis=1).ravel()
-
-    @property
-    def _n_features_out(self) -> int:
-        d = self.n_features_in_
-        return int(self.n_components * (self.weights + d * self.means + d * self.variances))
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -366,4 +366,4 @@ def _cut_out(face: NamedFace) -> np.ndarray | None:
     rows = slice(max(0, int(y)), max(1, int(y + side)))
     columns = slice(max(0, int(x)), max(1, int(x + side)))
     cut = image[rows, columns]
-    return resize_images([cut], (_SIDE, _SIDE))[0] if cut.size else None
+    return resize_images(cut[None], (_SIDE, _SIDE))[0] if cut.size else None

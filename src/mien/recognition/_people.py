@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from mien.errors import DataError, InputError, MissingDataError
 from mien.faces import FoundFace, PictureResult
 from mien.media import find_media, is_picture, is_video
@@ -250,7 +252,7 @@ def choose_face(
     return face
 
 
-def _overlap(a: Sequence[float], b: Sequence[float]) -> float:
+def _overlap(a: np.ndarray, b: Sequence[float]) -> float:
     """Intersection over union of two boxes."""
     across = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
     down = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])

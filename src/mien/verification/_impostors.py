@@ -368,7 +368,7 @@ def update_belief(
         normals = [(mean, sd), *((e.shift, e.shift_sd) for e in evidence)]
         centre, width = _normal_product(normals)
         # The evidence's density under this part of the prior, up to what both parts share.
-        density = sum(float(_log_normal(np.float64(centre), m, s)) for m, s in normals)
+        density = sum(float(_log_normal(np.asarray(centre), m, s)) for m, s in normals)
         weight = float(np.log(share) + density + np.log(width))
         if weight > best:
             best, shift = weight, (centre, width)

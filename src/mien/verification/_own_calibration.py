@@ -309,9 +309,10 @@ def _numbers(values: Mapping[str, Any], kind: type) -> dict[str, float]:
 def evidence_from_dict(values: Mapping[str, Any]) -> ImpostorEvidence:
     """Evidence from plain values; an infinite standard error is None there."""
     filled = {k: np.inf if v is None else v for k, v in values.items()}
-    numbers = _numbers(filled, ImpostorEvidence)
-    counts = {name: int(numbers.pop(name)) for name in ("n_people", "n_comparisons")}
-    return ImpostorEvidence(**numbers, **counts)
+    numbers: dict[str, Any] = {**_numbers(filled, ImpostorEvidence)}
+    for name in ("n_people", "n_comparisons"):
+        numbers[name] = int(numbers[name])
+    return ImpostorEvidence(**numbers)
 
 
 def _choose_rows(people: np.ndarray) -> np.ndarray:

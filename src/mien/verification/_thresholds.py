@@ -142,7 +142,7 @@ class ThresholdTable:
         lowest = min(min(n_errors / len(scores) for scores in impostors), 0.25)
         n_rates = int(np.ceil(_LEVELS_PER_DECADE * np.log10(0.5 / lowest))) + 1
         rates = np.geomspace(lowest, 0.5, n_rates)
-        values = np.full((len(impostors), n_rates), np.nan)
+        values: np.ndarray = np.full((len(impostors), n_rates), np.nan)
         scale = np.empty(len(impostors))
         for i, scores in enumerate(impostors):
             falling = np.sort(scores.astype(np.float64))[::-1]
