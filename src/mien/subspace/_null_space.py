@@ -171,8 +171,9 @@ class NullSpaceProjection(GroupProjection):
     hand happen not to span. So ``"auto"`` takes :math:`\\lambda = s (1 - s)`, where s is the oracle
     approximating shrinkage of C [Chen2010]_, the share of a ball that makes C the best estimate of
     the covariance of residuals, or one half where that is less. The ratio s / (1 - s), which the
-    shrunk covariance itself would give, was too much on the smallest sets; the rule was chosen by
-    leaving one set out at a time (``python -m papers weak-labels --part soft``).
+    shrunk covariance itself would give, was too much on the smallest sets. Of five such rules, all
+    of them thought of with the four sets at hand in view, this one is chosen whichever set is left
+    out (``python -m papers weak-labels --part soft``).
 
     The paper minimises a determinant, which is zero as soon as one direction lies in the null
     space: the criterion here is the trace with orthonormal columns, whose minimisers are what the
