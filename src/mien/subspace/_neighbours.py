@@ -62,10 +62,10 @@ class NearestNeighbourIdentifier(ClassifierMixin, BaseEstimator):
     squared distance is ``|g|² + |p|² − 2 gᵀp``. In a space of many directions, most of what is left
     of two pictures is noise, ``gᵀp`` is small against the lengths, and the shortest gallery
     vectors, those of plain pictures near the mean, become neighbours of everybody. The cosine
-    takes the lengths out. On four sets of faces, 65 to 99 % of the wrong neighbours by distance were
-    shorter than a typical picture of the right person, and the cosine made a fifth to a third fewer
-    errors on most of them (``python -m papers weak-labels --part soft``). Vectors that were not
-    centred have no such origin.
+    takes the lengths out. On four sets of faces, 65 to 99 % of the wrong neighbours by distance
+    were shorter than a typical picture of the right person, and the cosine made a fifth to a third
+    fewer errors on most of them (``python -m papers weak-labels --part soft``). Vectors that were
+    not centred have no such origin.
 
     Examples
     --------
