@@ -68,7 +68,7 @@ def _parts(arrays: dict[str, np.ndarray], document: str) -> Iterator[bytes | mem
     place = 0
     for name in order:
         array = np.ascontiguousarray(arrays[name])
-        content = memoryview(array.reshape(-1).view(np.uint8)) if array.size else memoryview(b"")
+        content = array.reshape(-1).view(np.uint8).data if array.size else memoryview(b"")
         shape, end = list(arrays[name].shape), place + content.nbytes
         header[name] = {
             "dtype": codes[array.dtype],
