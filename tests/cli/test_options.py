@@ -64,6 +64,7 @@ BASE = {
 #: Option -> arguments instead of those in BASE, where the option is for another kind of input.
 OTHER_BASE = {
     "evaluate --failures": "{holes}",
+    "verify --pairs": "",
     "data show --skip": "{torn}",
     "people list --passphrase": "--gallery {sealed}",
     "crops train completer --atoms": "{album} --out {new}/m --completer ksvd",
@@ -78,7 +79,7 @@ OTHER_BASE = {
     "crops train completer --faces": "rendered --out {new}/m",
     "crops train completer --data-home": "lfw --out {new}/m",
     "people rename --passphrase": "Ann Anna --gallery {sealed}",
-    "people merge --passphrase": "Ann Bob --gallery {sealed}",
+    "people merge --passphrase": "Ann Bob --gallery {sealed} --yes",
     "enrol --min-probability": "{album} --gallery {new}/g --names auto",
     "enrol --out": "{album} --gallery {new}/g --names auto",
     "people delete --passphrase": "Ann --gallery {sealed} --yes",
@@ -86,6 +87,7 @@ OTHER_BASE = {
 }
 #: "verb --option" -> what is appended to the arguments of the verb.
 ENTRIES: dict[str, str] = {
+    "verify --pairs": "--pairs {pairs}",
     "verify --model": "--model {face_model}",
     "verify --engine": "--engine dlib",
     "verify --far": "--far 0.01",
@@ -127,8 +129,9 @@ ENTRIES: dict[str, str] = {
     "people rename --passphrase": "--gallery {sealed} --passphrase",
     "people rename --json": "--json",
     "people merge --gallery": "--gallery {new}/none",
-    "people merge --passphrase": "--gallery {sealed} --passphrase",
-    "people merge --json": "--json",
+    "people merge --yes": "--yes",
+    "people merge --passphrase": "--gallery {sealed} --passphrase --yes",
+    "people merge --json": "--json --yes",
     "people delete --gallery": "--gallery {new}/none",
     "people delete --yes": "--yes",
     "people delete --passphrase": "--gallery {sealed} --passphrase --yes",
@@ -147,6 +150,7 @@ ENTRIES: dict[str, str] = {
     "cluster --min-faces": "--min-faces 5",
     "cluster --min-quality": "--min-quality 0.5",
     "cluster --bursts": "--bursts 0",
+    "cluster --collages": "--collages",
     "cluster --every": "--every 3",
     "cluster --engine": "--engine dlib",
     "cluster --model": "--model {face_model}",
@@ -278,6 +282,7 @@ REFUSED = {
     "adapt {album} --passphrase": "--passphrase is for a sealed gallery",
     "cluster {album} --every 3": "--every is for a video",
     "cluster {clip} --bursts 3": "--bursts is for photographs",
+    "cluster {clip} --collages": "--collages is for photographs",
     "cluster {clip} --resume": "--resume is for photographs",
     "cluster {clip} --write copy": "--write is for photographs",
     "evaluate {scores} --all --score other": "--score and --all exclude",
@@ -299,6 +304,9 @@ REFUSED = {
     "crops train encoder {album} --out {new}/m --kind fisher --latent 3": "--latent has no effect",
     "crops cluster {album} --groups folders --method null-space --seed 1": "--seed has no effect",
     "people list --gallery {gallery} --passphrase": "not sealed",
+    "verify {picture} {picture} --pairs {pairs}": "--pairs names the photographs",
+    "verify {picture} {picture} {picture} --out {new}/o.png": "--out is for two photographs",
+    "verify {picture}": "two photographs are needed",
     "verify {picture} {picture} --model {committee}": "use `mien crops identify`",
     "verify {picture} {picture} --model {vectors_model}": "use `mien crops verify`",
     "adapt {album} --model {vectors_model}": "use `mien crops adapt`",
@@ -387,6 +395,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     (root / "scores.csv").write_text("\n".join(["score,same,truth,other", *scores]) + "\n")
     (root / "holes.csv").write_text("\n".join(["score,same,truth,other", ",1,1,0", *scores]) + "\n")
+    (root / "pairs.csv").write_text("a,b\nalbum/Ann/0.png,album/Bob/0.png\n")
     (root / "torn" / "Ann").mkdir(parents=True)
     write_image(root / "torn" / "Ann" / "good.png", np.zeros((24, 24), np.uint8))
     (root / "torn" / "Ann" / "torn.png").write_bytes(b"no picture")
@@ -437,6 +446,7 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
                 to_dict=lambda: verified, paths=(), n_faces=(),
                 draw=lambda: np.zeros((4, 4, 3), np.uint8),
             ),
+            "verify_pairs": [],
             "enrol": answer("enrolment", already=0, pictures=1, added=1, people={}, gallery="g"),
             "enrol_names": answer("names", sources={}, faces=[], people={}, pictures=1, added=1,
                                   already=0, unplaced=[], gallery="g"),
@@ -444,8 +454,8 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             "iter_identified": [seen],
             "write_names": None,
             "adapt": answer(
-                "adaptation", pictures=1, people=1, source_weight=0.5, gain=None, warnings=[],
-                rows=list,
+                "adaptation", pictures=1, people=1, moved=True, source_weight=0.5, gain=None,
+                warnings=[], rows=list,
             ),
             "check_gallery": answer(
                 "check", report=lambda: report, faults=[], people=1, pictures=1, comparisons=0,
@@ -498,7 +508,7 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     names = {
         "album": place / "album", "picture": place / "album" / "Ann" / "0.png",
         "clip": place / "clip.mp4", "scores": place / "scores.csv",
-        "holes": place / "holes.csv", "torn": place / "torn",
+        "holes": place / "holes.csv", "pairs": place / "pairs.csv", "torn": place / "torn",
         "table": place / "table.npz",
         "a": place / "a.npy", "b": place / "b.npy",
         "vectors_model": place / "vectors_model", "committee": place / "committee",
@@ -571,7 +581,7 @@ def test_json_is_one_document_and_nothing_else(verb: str, run: Any) -> None:
     parameters = {parameter.opts[0] for parameter in VERBS[verb].params}
     assert "--json" in parameters
     assert not parameters & {"--home", "--data-folder", "--quiet"}
-    extra = "--yes" if verb == "people delete" else ""
+    extra = "--yes" if verb in ("people delete", "people merge") else ""
     result = run(f"{verb} {BASE[verb]} {extra} --json")
     assert result["exception"] is None, result
     json.loads(result["stdout"])

@@ -59,7 +59,11 @@ def test_list(path: str) -> None:
 def test_rename_and_merge(path: str) -> None:
     done = run.invoke(app, ["people", "rename", "Ann", "Anna", "-g", path])
     assert done.output == "Ann is now Anna\n"
-    done = run.invoke(app, ["people", "merge", "Zoë", "Anna", "-g", path, "--json"])
+    asked = run.invoke(app, ["people", "merge", "Zoë", "Anna", "-g", path], input="n\n")
+    assert asked.exit_code == 1
+    assert "Give 3 faces of Zoë to Anna, who has 1 face, and delete Zoë?" in asked.output
+    assert "Zoë" in _names(path)
+    done = run.invoke(app, ["people", "merge", "Zoë", "Anna", "-g", path, "--yes", "--json"])
     assert json.loads(done.stdout) == {"merged": "Zoë", "into": "Anna", "faces": 3}
     assert _names(path) == {"Anna": 4, "[bold]Bob": 2}
 

@@ -48,7 +48,7 @@ def test_home_is_the_argument_or_the_variable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MIEN_DATA", raising=False)
-    with pytest.raises(MissingDataError, match="give home=, or set the environment variable MIEN"):
+    with pytest.raises(MissingDataError, match="name the folder, or set the environment"):
         load_orl()
     monkeypatch.setenv("MIEN_DATA", str(tmp_path))
     assert resolve_home() == tmp_path

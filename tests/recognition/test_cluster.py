@@ -307,7 +307,7 @@ def test_mistakes_are_named(tmp_path: Path) -> None:
         cluster(tmp_path / "nowhere")
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "a.jpg").write_bytes(b"")
-    with pytest.raises(DataError, match=r"no face .* 1 pictures failed"):
+    with pytest.raises(DataError, match=r"no face .* 1 picture failed"):
         cluster(tmp_path / "bad", n_jobs=1)
     with pytest.raises(InputError, match="min_faces"):
         cluster(tmp_path, min_faces=0)

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mien.cli._display import note, print_json, say, showing_progress, warn
+from mien.cli._display import count, note, print_json, say, showing_progress, warn
 from mien.cli._enrol import show_failures
 from mien.cli._models import check_model
 from mien.cli._options import AsJson, Engine, Jobs, Passphrase, ask_key, refuse
+from mien.cli._outputs import check_file
 
 if TYPE_CHECKING:
     from mien.recognition import Adaptation
@@ -58,6 +59,7 @@ def run(
         refuse("is for a sealed gallery, and no --gallery was given", passphrase=passphrase)
     if model is not None:
         check_model(model, "mien adapt")
+    check_file(out)
     from mien.recognition import adapt
 
     with showing_progress():
@@ -87,7 +89,8 @@ def _show(result: Adaptation, out: Path | None, gallery: Path | None) -> None:
         if result.moved
         else "they calibrate the model, and moving it as well is not clearly better"
     )
-    say(f"{result.pictures:,} pictures of {result.people:,} people: {what}.")
+    pictures, people = count(result.pictures, "picture"), count(result.people, "person", "people")
+    say(f"{pictures} of {people}: {what}.")
     rows = result.rows()
     if rows:
         report = Report("Held-out people", "one part of the people at a time, 95 % intervals")

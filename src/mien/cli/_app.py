@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from typing import Annotated
+from contextlib import suppress
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -47,7 +49,7 @@ _DATA = {
 }
 #: Name -> module (or table of verbs) and the line that the list of verbs shows.
 VERBS = {
-    "verify": Verb("mien.cli._verify", "Compare the faces in two photographs."),
+    "verify": Verb("mien.cli._verify", "Compare the faces in photographs."),
     "enrol": Verb("mien.cli._enrol", "Add people to a gallery."),
     "identify": Verb("mien.cli._identify", "Name the people in photographs and videos."),
     "people": Verb(_PEOPLE, "List, rename, merge and delete the people in a gallery."),
@@ -96,12 +98,33 @@ def _options(
 def main() -> None:
     """Run a verb; an error that mien raises on purpose is one sentence, not a traceback."""
     try:
-        app()
+        try:
+            app()
+        finally:
+            sys.stdout.flush()  # what a pipe or a full disk refuses is refused here, not at the end
+    except BrokenPipeError:
+        _silence()
+        sys.exit(0)  # whoever reads has enough
     except MienError as error:
-        from mien.cli._display import clean
-
-        sys.stderr.write(f"error: {clean(str(error))}\n")
-        sys.exit(2)
+        _fail(str(error))
+    except OSError as error:
+        _silence()
+        place = f"{error.filename!r}: " if error.filename else ""
+        _fail(place + (error.strerror or str(error)))
     except KeyboardInterrupt:
         sys.stderr.write("interrupted\n")
         sys.exit(130)
+
+
+def _fail(words: str) -> NoReturn:
+    """Say in one sentence why there is no result."""
+    from mien.cli._display import clean
+
+    sys.stderr.write(f"error: {clean(words)}\n")
+    sys.exit(2)
+
+
+def _silence() -> None:
+    """Let what is still in the buffer go nowhere, so that Python does not complain at its end."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -10,12 +10,14 @@ import typer
 
 from mien.cli._display import note, print_json, say, showing_progress
 from mien.cli._models import check_model
-from mien.cli._options import AsJson, Engine, Jobs, MinQuality, Model, refuse
+from mien.cli._options import AsJson, Engine, Jobs, Model, refuse
+from mien.cli._outputs import check_folder, saying_what_is_kept
 
 __all__ = ["OutFolder", "Write", "run", "show_sizes"]
 
 _BURSTS = 2.0
 _SIZES_SHOWN = 12
+_FAILURES_SHOWN = 10
 
 
 class Write(StrEnum):
@@ -58,7 +60,23 @@ def run(
     min_faces: Annotated[
         int, typer.Option(min=1, help="Minimum number of faces per person; others stay unsorted.")
     ] = 2,
-    min_quality: MinQuality = 0.0,
+    min_quality: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0,
+            max=1.0,
+            help="Minimum quality of a face, from 0 to 1.",
+            show_default="0; 0.02 for a video",
+        ),
+    ] = None,
+    collages: Annotated[
+        bool,
+        typer.Option(
+            "--collages",
+            help="For photographs: two faces in one picture may be one person, as in collages and "
+            "mirrors.",
+        ),
+    ] = False,
     bursts: Annotated[
         float | None,
         typer.Option(
@@ -77,13 +95,14 @@ def run(
     jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
-    """Sort faces by person without any name. Two faces in one picture are never one person.
+    """Sort faces by person without any name. Two faces in one picture are two people.
 
     mien cluster holiday --out people
 
     mien cluster party.mp4 --out people
 
-    The folder gets person-001, person-002 and so on, faces.csv and report.html.
+    The folder gets person-001, person-002 and so on, faces.csv and report.html. Rename the folders
+    and give them to mien enrol.
     """
     if photos.is_dir():
         refuse("is for a video, and the input is a folder", every=every)
@@ -91,13 +110,14 @@ def run(
         placed = None if write is Write.table else write
         refuse(
             "is for photographs, and the input is a video",
-            bursts=bursts, resume=resume, write=placed,
+            bursts=bursts, resume=resume, write=placed, collages=collages,
         )  # fmt: skip
     if model is not None:
         check_model(model, "mien cluster")
+    check_folder(out)
     from mien.recognition import cluster_files
 
-    with showing_progress():
+    with saying_what_is_kept(lambda: _kept(out)), showing_progress():
         found = cluster_files(
             photos,
             out,
@@ -108,6 +128,7 @@ def run(
             fpir=fpir,
             min_faces=min_faces,
             min_quality=min_quality,
+            collages=collages,
             bursts=_BURSTS if bursts is None else bursts,
             every=every or 1,
             n_jobs=jobs,
@@ -117,9 +138,21 @@ def run(
         return
     say(found.in_words())
     show_sizes(found.sizes)
-    for failure in found.failures:
+    for failure in found.failures[:_FAILURES_SHOWN]:
         note(f"not used: {failure.path}: {failure.detail}")
+    if len(found.failures) > _FAILURES_SHOWN:
+        note(f"… and {len(found.failures) - _FAILURES_SHOWN:,} more; --json lists all of them")
     note(f"Overview: {out / 'report.html'}")
+
+
+def _kept(out: Path) -> str:
+    """What an interrupted run leaves behind."""
+    if not any(out.glob(".*.journal")):
+        return "Nothing was written."
+    return (
+        f"The faces found so far are kept in {out}: add --resume to continue, or delete the folder "
+        "(it holds templates)."
+    )
 
 
 def show_sizes(sizes: list[int]) -> None:

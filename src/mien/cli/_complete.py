@@ -10,6 +10,7 @@ import typer
 from mien.cli._display import note, print_json, say, showing_progress
 from mien.cli._models import check_model
 from mien.cli._options import AsJson
+from mien.cli._outputs import check_file, check_folder
 
 __all__ = ["default_out", "run", "show_pictures"]
 
@@ -63,6 +64,8 @@ def run(
     from mien.recognition import complete_files
 
     out = out or default_out(photo)
+    for place in (out, completed):
+        (check_folder if photo.is_dir() else check_file)(place)
     with showing_progress():
         done = complete_files(
             photo, out, cover=cover, model=model, engine=engine, completed=completed

@@ -10,6 +10,7 @@ import typer
 
 from mien.cli._display import print_json, say, showing_progress
 from mien.cli._options import AsJson, DataHome, refuse
+from mien.cli._outputs import check_file
 
 __all__ = ["list_known", "show"]
 
@@ -180,6 +181,7 @@ def show(
         refuse("is for files, and rendered faces are made on request", skip=skip)
     if size is None and not known:
         size = 96  # the pictures of a folder rarely have one size
+    check_file(out)
     with showing_progress():
         faces = load_faces(
             name, home=data_home, size=size, colour=colour, on_error="skip" if skip else "raise"

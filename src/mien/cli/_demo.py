@@ -10,6 +10,7 @@ import typer
 
 from mien.cli._display import note, print_json, showing_progress
 from mien.cli._options import AsJson, DataHome, Seed, refuse
+from mien.cli._outputs import check_folder
 
 __all__ = ["run"]
 
@@ -49,6 +50,7 @@ def run(
         refuse(f"is for rendered people, and --data is {data}", people=people, pictures=pictures)
     if data not in ("orl", "yale", "lfw"):
         refuse(f"is for orl, yale and lfw, and --data is {data}", data_home=data_home)
+    check_folder(out)
     start = time.perf_counter()
     with showing_progress():
         from mien.demo import run_demo

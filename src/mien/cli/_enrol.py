@@ -10,6 +10,7 @@ import typer
 from mien.cli._display import count, note, print_json, say, showing_progress, warn
 from mien.cli._models import check_model
 from mien.cli._options import AsJson, Jobs, MinQuality, Passphrase, ask_key, refuse
+from mien.cli._outputs import check_file, saying_what_is_kept
 from mien.errors import InputError
 
 if TYPE_CHECKING:
@@ -110,7 +111,9 @@ def run(
     refuse("is for names of other programs (--names)", min_probability=min_probability, out=out)
     from mien.recognition import enrol
 
-    with showing_progress():
+    check_file(gallery)
+    kept = "What was enrolled is kept: run it again to continue."
+    with saying_what_is_kept(lambda: kept), showing_progress():
         result = enrol(
             photos,
             gallery,

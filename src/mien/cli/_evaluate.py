@@ -9,6 +9,7 @@ import typer
 
 from mien.cli._display import note, print_json, showing_progress
 from mien.cli._options import AsJson, refuse
+from mien.cli._outputs import check_folder
 
 __all__ = ["run"]
 
@@ -72,6 +73,7 @@ def run(
 
     if all_columns:
         refuse("and --all exclude each other", score=score or None)
+    check_folder(out)
     with showing_progress():
         table = read_scores(
             scores,

@@ -9,6 +9,7 @@ import typer
 
 from mien.cli._display import note, print_json, say
 from mien.cli._options import AsJson, Gallery, Impostors, Passphrase, ask_key
+from mien.cli._outputs import check_folder
 
 if TYPE_CHECKING:
     from mien.recognition import GalleryCheck
@@ -40,6 +41,7 @@ def check(
     """Check a gallery: its file, and whether its people support the stated error rates."""
     from mien.recognition import check_gallery
 
+    check_folder(out)
     found = check_gallery(
         gallery,
         fpirs=tuple(fpir or (0.01, 0.05)),

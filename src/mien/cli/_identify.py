@@ -10,9 +10,10 @@ import typer
 
 from mien.cli._display import count, note, print_json, say, showing_progress
 from mien.cli._options import AsJson, Gallery, Impostors, Jobs, Passphrase, ask_key, refuse
+from mien.cli._outputs import check_folder
 
 if TYPE_CHECKING:
-    from mien.recognition import IdentifiedPicture
+    from mien.recognition import IdentifiedFace, IdentifiedPicture
 
 __all__ = ["run"]
 
@@ -73,6 +74,7 @@ def run(
         from mien.recognition import NAMES_WRITTEN
 
         check_choice("--xmp", xmp, NAMES_WRITTEN)
+    check_folder(out)
     key = ask_key(passphrase)
     results, sidecars, kept = [], 0, 0
     with showing_progress():
@@ -114,6 +116,14 @@ def _draw(result: IdentifiedPicture, folder: Path, number: int) -> None:
     write_image(folder / f"{number:04d}_{result.path.stem}.png", result.draw())
 
 
+def _when(face: IdentifiedFace) -> str:
+    """When a track is seen: as a time, or by frames where the video does not tell its rate."""
+    if face.times is not None:
+        begin, end = (f"{int(t) // 60}:{t % 60:04.1f}" for t in face.times)
+        return f" {begin}–{end}"
+    return f" frames {face.frames[0]}–{face.frames[1]}" if face.frames else ""
+
+
 def _show(results: list[IdentifiedPicture], fpir: float) -> None:
     from rich.table import Table
     from rich.text import Text
@@ -136,7 +146,7 @@ def _show(results: list[IdentifiedPicture], fpir: float) -> None:
             )
         for face in result.faces:
             others = [(who, ratio) for who, ratio in face.candidates if who != face.person]
-            where = f" {face.frames[0]}–{face.frames[1]}" if face.frames else ""
+            where = _when(face)
             table.add_row(
                 name + Text(where, style="dim"),
                 Text(face.person or "unknown", style="bold" if face.person else "yellow"),

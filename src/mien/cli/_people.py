@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mien.cli._display import print_json, say
+from mien.cli._display import count, print_json, say
 from mien.cli._options import AsJson, Gallery, Passphrase, ask_key
 from mien.errors import InputError
 
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from mien.gallery import Gallery as OpenGallery
 
 __all__ = ["delete_person", "list_people", "merge_people", "rename_person"]
+
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
 def _open(gallery: Path, passphrase: bool, *, read_only: bool = False) -> OpenGallery:
@@ -49,7 +51,7 @@ def list_people(gallery: Gallery, passphrase: Passphrase = False, as_json: AsJso
             table.add_row(escape(person.name), str(person.templates), day)
         console.print(table)
     faces = sum(person.templates for person in people)
-    say(f"{len(people):,} people with {faces:,} faces in {gallery}")
+    say(f"{count(len(people), 'person', 'people')} with {_faces(faces)} in {gallery}")
 
 
 def rename_person(
@@ -69,11 +71,25 @@ def merge_people(
     person: Annotated[str, typer.Argument(metavar="FROM", help="Person to merge.")],
     into: Annotated[str, typer.Argument(metavar="INTO", help="Person to merge into.")],
     gallery: Gallery,
+    yes: Yes = False,
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
-    """Merge two people: all faces of the first go to the second, and the first is deleted."""
+    """Merge two people: all faces of the first go to the second, and the first is deleted.
+
+    It cannot be undone.
+    """
     with _open(gallery, passphrase) as opened:
+        known = {entry.name: entry.templates for entry in opened.people()}
+        for name in (person, into):
+            if name not in known:
+                raise InputError(f"nobody in {gallery} is called {name!r}")
+        question = (
+            f"Give {_faces(known[person])} of {person} to {into}, who has {_faces(known[into])}, "
+            f"and delete {person}? This cannot be undone."
+        )
+        if not yes and not typer.confirm(question, err=True):
+            raise typer.Exit(1)
         moved = opened.merge(person, into)
     text = f"{_faces(moved)} of {person} moved to {into}; {person} was deleted"
     _answer({"merged": person, "into": into, "faces": moved}, text, as_json)
@@ -82,7 +98,7 @@ def merge_people(
 def delete_person(
     person: Annotated[str, typer.Argument(metavar="NAME", help="Person to delete.")],
     gallery: Gallery,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,
+    yes: Yes = False,
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
@@ -100,7 +116,7 @@ def delete_person(
 
 
 def _faces(n: int) -> str:
-    return "1 face" if n == 1 else f"{n:,} faces"
+    return count(n, "face")
 
 
 def _answer(answer: dict[str, object], text: str, as_json: bool) -> None:

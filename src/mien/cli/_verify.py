@@ -1,22 +1,39 @@
-"""``mien verify``: do two photographs show the same person?"""
+"""``mien verify``: do photographs show the same person? Two of them, one and many, or a table."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mien.cli._display import note, print_json, say, showing_progress
+from mien.cli._display import count, note, print_json, say, showing_progress
 from mien.cli._models import check_model
-from mien.cli._options import AsJson, Engine, Impostors, Model
+from mien.cli._options import AsJson, Engine, Impostors, Model, refuse
+from mien.errors import InputError
+
+if TYPE_CHECKING:
+    from mien.recognition import ComparedPair
 
 __all__ = ["run", "show_answer"]
 
 
 def run(
-    first: Annotated[Path, typer.Argument(metavar="PHOTO", help="A photograph.")],
-    second: Annotated[Path, typer.Argument(metavar="PHOTO", help="Another photograph.")],
+    photos: Annotated[
+        list[Path] | None,
+        typer.Argument(
+            metavar="PHOTO PHOTO...",
+            help="A photograph, and one or more to compare it with.",
+            show_default=False,
+        ),
+    ] = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="CSV file with the columns a and b, and same (1 or 0) where it is known.",
+        ),
+    ] = None,
     model: Model = None,
     engine: Engine = None,
     far: Annotated[
@@ -40,18 +57,34 @@ def run(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare the largest face of two photographs and give the likelihood ratio.
+    """Compare the largest face of photographs and give the likelihood ratio.
 
     mien verify a.jpg b.jpg --far 0.001 --out pair.png
 
-    The exit code is 0 for every answer, and 2 if there is none (no face, no such file).
+    mien verify a.jpg holiday/*.jpg
+
+    mien verify --pairs pairs.csv --json
+
+    The exit code is 0 for every answer, and 2 if there is none (no face, no such file). Of many
+    pairs, one that fails never stops the others; the exit code is 1.
     """
+    photos = photos or []
+    if pairs is not None and photos:
+        raise InputError("--pairs names the photographs: leave the others out")
+    if pairs is None and len(photos) < 2:
+        raise InputError("two photographs are needed, or a table of them with --pairs")
     if model is not None:
         check_model(model, "mien verify")
+    if pairs is not None or len(photos) > 2:
+        refuse("is for two photographs", out=out)
+        settings = {"model": model, "engine": engine, "far": far, "prior": prior}
+        _verify_many(photos, pairs, as_json, impostors=impostors, **settings)
+        return
+    first, second = photos
     if out is not None:
         from mien.media import check_output
 
-        check_output(out, [first, second])
+        check_output(out, photos)
     from mien.recognition import verify
 
     with showing_progress():
@@ -66,11 +99,46 @@ def run(
         print_json(answer.to_dict())
         return
     show_answer(answer.to_dict())
-    for path, count in zip(answer.paths, answer.n_faces, strict=True):
-        if count > 1:
-            note(f"{path}: {count} faces were found; the largest was used")
+    for path, n_faces in zip(answer.paths, answer.n_faces, strict=True):
+        if n_faces > 1:
+            note(f"{path}: {n_faces} faces were found; the largest was used")
     if out is not None:
         note(f"Picture: {out}")
+
+
+def _verify_many(photos: list[Path], table: Path | None, as_json: bool, **settings: Any) -> None:
+    """Many pairs, a line each."""
+    from mien.recognition import read_pairs, verify_pairs
+
+    pairs = read_pairs(table) if table is not None else [(photos[0], one) for one in photos[1:]]
+    with showing_progress():
+        results = list(verify_pairs(pairs, **settings))
+    if as_json:
+        print_json([one.to_dict() for one in results])
+    else:
+        _show_many(results)
+    if any(one.error is not None for one in results):
+        raise typer.Exit(1)
+
+
+def _show_many(results: list[ComparedPair]) -> None:
+    """Words first, as columns that programs can cut; then the totals."""
+    right = known = 0
+    said: dict[str, int] = {}
+    for one in results:
+        if one.answer is None:
+            words, numbers = "failed", one.error or ""
+        else:
+            words = one.answer.in_words()
+            numbers = f"{one.answer.log_ratio:+.2f}"
+            known += one.pair.same is not None and one.answer.same is not None
+            right += one.pair.same is not None and one.answer.same == one.pair.same
+        said[words] = said.get(words, 0) + 1
+        say(f"{one.pair.a}\t{one.pair.b}\t{words}\t{numbers}")
+    totals = ", ".join(f"{words} {times:,}" for words, times in said.items())
+    note(f"{count(len(results), 'pair')}: {totals}")
+    if known:
+        note(f"{right:,} of {count(known, 'decision')} agree with the column same")
 
 
 def show_answer(answer: dict[str, Any]) -> None:

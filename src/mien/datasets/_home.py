@@ -37,7 +37,7 @@ def data_home(home: str | os.PathLike[str] | None = None) -> Path:
         path, origin = Path(os.environ[VARIABLE]), f"the environment variable {VARIABLE}"
     else:
         raise MissingDataError(
-            "no place for real data is known: give home=, or set the environment variable "
+            "no place for real data is known: name the folder, or set the environment variable "
             f"{VARIABLE} to the folder that holds orl/, yale/ and lfw/"
         )
     path = path.expanduser()
@@ -69,8 +69,8 @@ def find_place(
             return place
     raise MissingDataError(
         f"the set {name!r} was not found: looked for {wanted} in "
-        f"{' and '.join(repr(str(place)) for place in looked)}; give home=, or set {VARIABLE} to "
-        f"the folder that holds {name}/"
+        f"{' and '.join(repr(str(place)) for place in looked)}; name another folder, or set "
+        f"{VARIABLE} to the folder that holds {name}/"
     )
 
 

@@ -132,8 +132,8 @@ def list_lfw(home: str | os.PathLike[str] | None = None, *, colour: bool = False
         f"no {'colour ' if colour else ''}pictures of LFW were found: looked for "
         f"{archive if not colour else ''}Name/Name_0001.jpg, also below "
         f"{', '.join(name for name in _TREES if name)}, in "
-        f"{' and '.join(repr(str(place)) for place in looked)}{archive if colour else ''}; give "
-        "home=, or set MIEN_DATA to the folder that holds lfw/"
+        f"{' and '.join(repr(str(place)) for place in looked)}{archive if colour else ''}; name "
+        "another folder, or set MIEN_DATA to the folder that holds lfw/"
     )
 
 

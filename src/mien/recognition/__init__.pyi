@@ -21,6 +21,7 @@ from ._identify import (
 )
 from ._models import FaceModel, engine_of, load_model, load_source
 from ._people import Failure, choose_face, count_reasons, list_people
+from ._recogniser import ComparedPair, Pair, Recogniser, read_pairs, verify_pairs
 from ._source import fit_source
 from ._verify import Verification, compare_faces, verify
 from ._write_names import NAMES_WRITTEN, write_names
@@ -29,6 +30,7 @@ __all__ = [
     "NAMES_WRITTEN",
     "Adaptation",
     "ClusteredFace",
+    "ComparedPair",
     "CompletedFace",
     "CompletedPicture",
     "Enrolment",
@@ -39,8 +41,10 @@ __all__ = [
     "IdentifiedPicture",
     "NamedEnrolment",
     "NamedFace",
+    "Pair",
     "PeopleFound",
     "RateCheck",
+    "Recogniser",
     "Verification",
     "adapt",
     "adapt_to",
@@ -67,7 +71,9 @@ __all__ = [
     "load_model",
     "load_source",
     "name_targets",
+    "read_pairs",
     "report_names",
     "verify",
+    "verify_pairs",
     "write_names",
 ]

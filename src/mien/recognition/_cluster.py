@@ -26,6 +26,7 @@ __all__ = ["ClusteredFace", "PeopleFound", "cluster"]
 
 PathLike = str | os.PathLike[str]
 CROP = 64
+_VIDEO_QUALITY = 0.02
 
 
 class ClusteredFace(NamedTuple):
@@ -178,7 +179,8 @@ def cluster(
     engine: str | None = None,
     fpir: float = 0.03,
     min_faces: int = 2,
-    min_quality: float = 0.0,
+    min_quality: float | None = None,
+    collages: bool = False,
     bursts: float = BURST_SECONDS,
     every: int = 1,
     n_jobs: int = 2,
@@ -199,8 +201,11 @@ def cluster(
         threshold. Fewer wrong joins, and more people in two parts, the smaller it is.
     min_faces : int
         People with fewer faces are not listed: their faces stay unsorted.
-    min_quality : float
-        Faces below this quality are left out and counted.
+    min_quality : float or None
+        Faces below this quality are left out and counted. None is 0 for photographs and 0.02 for a
+        video, whose dark and blurred patches are no people.
+    collages : bool
+        Two faces of one picture may be one person, as in collages and mirrors.
     bursts : float
         Most seconds between two pictures of a burst; 0 makes no groups of bursts.
     every : int
@@ -213,7 +218,7 @@ def cluster(
     Returns
     -------
     PeopleFound
-        Two faces of one picture or frame are never one person.
+        Two faces of one picture or frame are never one person, unless ``collages``.
 
     Notes
     -----
@@ -234,14 +239,17 @@ def cluster(
     model = load_model(model, engine)
     source = Path(photos)
     if source.is_dir():
-        material = _from_photographs(source, model, n_jobs, journal, min_quality, bursts)
+        least = min_quality or 0.0
+        material = _from_photographs(source, model, n_jobs, journal, least, bursts, collages)
     elif source.is_file():
-        material = _from_video(source, model, n_jobs, every, min_quality)
+        least = _VIDEO_QUALITY if min_quality is None else min_quality
+        material = _from_video(source, model, n_jobs, every, least)
     else:
         raise MissingDataError(f"{str(source)!r} is not there")
     if not material.faces:
         reasons = [failure.detail for failure in material.failures if failure.reason != "no face"]
-        first = f"; {len(reasons)} pictures failed, the first: {reasons[0]}" if reasons else ""
+        n_failed = "1 picture" if len(reasons) == 1 else f"{len(reasons):,} pictures"
+        first = f"; {n_failed} failed, the first: {reasons[0]}" if reasons else ""
         raise DataError(f"no face was found in {str(source)!r}{first}")
     return _sort(source, material, model, fpir, min_faces)
 
@@ -282,6 +290,7 @@ def _from_photographs(
     journal: PathLike | None,
     min_quality: float,
     bursts: float,
+    collages: bool,
 ) -> _Material:
     listed = find_media(source)
     left_out = [Failure(path, "unreadable", reason) for path, reason in listed.left_out]
@@ -315,7 +324,7 @@ def _from_photographs(
     apart = np.zeros((0, 2), dtype=np.int64)
     if n:
         rows, X = np.asarray(places), np.stack(vectors)
-        apart = pairs_in_pictures(rows)
+        apart = apart if collages else pairs_in_pictures(rows)
         if bursts > 0:
             boxes = np.asarray([face.box for face in faces])
             groups = group_photographs(pictures, rows, boxes, X, model.verifier, seconds=bursts)

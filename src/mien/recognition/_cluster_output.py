@@ -230,17 +230,17 @@ def overview(found: PeopleFound) -> Report:
         rows = np.flatnonzero(found.people == person)
         order = rows[np.argsort(-found.log_ratios[rows], kind="stable")]
         shown = _spread(order)
-        title = f"{person_name(person)}: {len(rows)} faces"
+        title = f"{person_name(person)}: {len(rows)} face{'s' * (len(rows) != 1)}"
         if len(shown) < len(rows):
             title += f", {len(shown)} of them shown"
-        report.gallery(found.crops[shown], title=title, columns=12)
+        report.gallery(found.crops[shown], _captions(found, shown), title, columns=12)
     if found.n_people > _PEOPLE_SHOWN:
         report.text(f"{found.n_people - _PEOPLE_SHOWN} more people are in the folders.")
     alone = np.flatnonzero(found.people < 0)
     if alone.size:
         shown = _spread(alone)
-        title = f"with nobody: {len(alone)} faces, {len(shown)} shown"
-        report.gallery(found.crops[shown], title=title, columns=12)
+        title = f"with nobody: {len(alone)} face{'s' * (len(alone) != 1)}, {len(shown)} shown"
+        report.gallery(found.crops[shown], _captions(found, shown), title, columns=12)
     if found.failures:
         rows_ = [
             {"file": f.path.name, "reason": f.reason, "detail": f.detail} for f in found.failures
@@ -249,16 +249,27 @@ def overview(found: PeopleFound) -> Report:
     return report
 
 
+def _captions(found: PeopleFound, rows: np.ndarray) -> list[str]:
+    """Under each face its file, or its frame of a video."""
+    faces = [found.faces[k] for k in rows]
+    return [face.path.name if face.frame is None else f"frame {face.frame:,}" for face in faces]
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def in_words(found: PeopleFound) -> str:
     """The result in a few sentences."""
     n_groups = len(np.unique(found.groups[found.groups >= 0]))
     alone = int(np.count_nonzero(found.people < 0))
     known = "tracks" if found.source.is_file() else "bursts and copies"
     words = (
-        f"{len(found.faces)} faces: {len(found.faces) - alone} of {found.n_people} people, "
-        f"{alone} with nobody; "
-        f"{len(found.failures)} failures to acquire. {n_groups} {known} were one person from the "
-        f"start, {len(found.cannot_link)} pairs of one picture two people. Sets of faces were "
+        f"{_count(len(found.faces), 'face')}: {len(found.faces) - alone:,} of "
+        f"{_count(found.n_people, 'person', 'people')}, {alone:,} with nobody; "
+        f"{_count(len(found.failures), 'failure')} to acquire. {n_groups:,} {known} were one "
+        f"person from the start, {len(found.cannot_link):,} pairs of one picture two people. Sets "
+        "of faces were "
         f"joined above a log ratio of {found.threshold:.1f}, which a stranger among all others "
         f"would pass for {100 * found.fpir:g} % of the faces"
     )

@@ -48,6 +48,8 @@ class IdentifiedFace:
         The face; of a track, the one of the best quality.
     frames : tuple of int
         First frame, last frame and number of faces of a track; empty for a picture.
+    rate : float
+        Frames per second of the video; 0 if unknown.
     """
 
     person: str | None
@@ -60,6 +62,12 @@ class IdentifiedFace:
     frames: tuple[int, ...] = ()
     bound: float = float("nan")
     n_comparisons: int = 0
+    rate: float = 0.0
+
+    @property
+    def times(self) -> tuple[float, float] | None:
+        """Seconds at which a track begins and ends; None for a picture, or if unknown."""
+        return (self.frames[0] / self.rate, self.frames[1] / self.rate) if self.rate else None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; no template."""
@@ -74,6 +82,7 @@ class IdentifiedFace:
             "candidates": [[name, ratio] for name, ratio in self.candidates],
             "box": [round(float(value), 1) for value in self.found.face.box],
             **({"frames": list(self.frames)} if self.frames else {}),
+            **({"seconds": [round(t, 2) for t in self.times]} if self.times else {}),
         }
 
 
@@ -135,12 +144,13 @@ def _show(
     found: Sequence[Identification],
     faces: Sequence[FoundFace],
     frames: Sequence[tuple[int, ...]] | None = None,
+    rate: float = 0.0,
 ) -> list[IdentifiedFace]:
     return [
         IdentifiedFace(
             one.person, one.log_ratio, one.probability, one.threshold, one.promised,
             one.candidates, face, () if frames is None else frames[i], one.bound,
-            one.n_comparisons,
+            one.n_comparisons, rate,
         )
         for i, (one, face) in enumerate(zip(found, faces, strict=True))
     ]  # fmt: skip
@@ -174,7 +184,7 @@ def _identify_video(
     )
     best = [video.detections[_best_row(video, mine)].found for mine in rows]
     spans = [(int(frames[m].min()), int(frames[m].max()), len(m)) for m in rows]
-    return IdentifiedPicture(video.path, _show(found, best, spans))
+    return IdentifiedPicture(video.path, _show(found, best, spans, video.rate))
 
 
 def _best_row(video: VideoResult, rows: np.ndarray) -> int:

@@ -17,7 +17,7 @@ from mien.media import caption_pictures, read_image
 from mien.recognition._models import engine_of, load_model
 from mien.recognition._people import check_rate
 
-__all__ = ["Verification", "compare_faces", "verify"]
+__all__ = ["Verification", "check_there", "compare_faces", "verify"]
 
 PathLike = str | os.PathLike[str]
 
@@ -162,9 +162,17 @@ def verify(
     >>> answer.log_ratio, bool(answer)                                      # doctest: +SKIP
     (11.3, True)
     """
+    check_there(a, b)
     model = load_model(model, engine)
     first, second = analyse_pictures([a, b], engine_of(model), n_jobs=1)
     return compare_faces(first, second, model, far=far, prior=prior, impostors=impostors)
+
+
+def check_there(*paths: PathLike) -> None:
+    """Refuse pictures that do not exist, before anything is loaded."""
+    for path in paths:
+        if not os.path.exists(path):
+            raise ImageError(f"{os.fspath(path)!r} is not there")
 
 
 def compare_faces(

@@ -32,7 +32,8 @@ h2{font-size:1.3rem;line-height:1.3;margin:3rem 0 .6rem;letter-spacing:-.01em}
 p{margin:.7rem 0;max-width:44rem;overflow-wrap:anywhere}
 code{font:.92em ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;background:var(--wash);
 padding:.1em .3em;border-radius:3px}
-.table{margin:1.5rem 0;overflow-x:auto}
+.table{margin:1.5rem 0;overflow-x:auto;width:max-content;
+max-width:min(calc(100vw - 2.5rem),max(100%,calc(50vw + 25.5rem)))}
 table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.94rem;min-width:40%}
 caption{text-align:left;font-weight:600;padding:0 0 .45rem;white-space:nowrap}
 th{font-weight:500;color:var(--faint);text-align:left;border-bottom:1.5px solid var(--faint);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -86,8 +86,22 @@ def plot_roc(
         axes.plot(far[kept], rate[kept], label=name, **line_style(index))
     axes.set_xlim(left, 1.0)
     axes.set_ylim(0.0, 1.02)
+    _say_perfect(axes, series, lambda far, rate: bool(np.any((far == 0) & (rate >= 1))))
     add_legend(axes, loc="lower right")
     return figure
+
+
+def _say_perfect(
+    axes: Any,
+    series: Mapping[str, tuple[np.ndarray, np.ndarray]],
+    separates: Callable[[np.ndarray, np.ndarray], bool],
+) -> None:
+    """A curve without errors lies on the edge and cannot be seen: say so."""
+    names = [name for name, (far, rate) in series.items() if separates(far, rate)]
+    if names:
+        whose = "" if len(series) == 1 else f"{', '.join(names)}: "
+        words = f"{whose}no errors: every genuine score is above every impostor score"
+        axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", color=INK, wrap=True)
 
 
 def plot_det(
@@ -155,6 +169,7 @@ def plot_det(
     axes.set_xlim(*ends)
     axes.set_ylim(*ends)
     axes.set_aspect("equal")
+    _say_perfect(axes, series, lambda far, frr: bool(np.any((far == 0) & (frr == 0))))
     # Many names would cover the curves of the weaker systems.
     add_legend(axes, **({"loc": "center left", "bbox_to_anchor": (1, 0.5)} if many else {"loc": 1}))
     return figure

@@ -194,7 +194,7 @@ def _why_not(table: ThresholdTable, promise: Promise) -> str:
     return (
         f"not enough data to promise a false accept rate of {promise.rate:.2g} per person: the "
         f"lowest that the trials of the model support is {table.lowest_far:.2g}{own}; enrol more "
-        "people, ask for a higher rate, or take extrapolate=True, which makes no promise"
+        "people, ask for a higher rate, or let the tail be extrapolated, which makes no promise"
     )
 
 

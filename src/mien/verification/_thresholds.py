@@ -215,8 +215,8 @@ class ThresholdTable:
             raise NotEnoughDataError(
                 f"not enough data to promise a false accept rate of {far:.2g}: the lowest that "
                 f"{int(self.n_impostor[0, 0]):,} impostor trials of held-out people support is "
-                f"{self.lowest_far:.2g}; calibrate on more people, allow more errors, or ask for "
-                "extrapolate=True, which assumes an exponential tail"
+                f"{self.lowest_far:.2g}; calibrate on more people, allow more errors, or let "
+                "the tail be extrapolated, which assumes that it is exponential"
             )
         nodes = self._nodes(far)
         k = place(self.probe_sizes, probe_size)
