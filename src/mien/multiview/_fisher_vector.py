@@ -201,6 +201,11 @@ class FisherVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         self.n_features_in_ = descriptors.shape[1]
         return self
 
+    @property
+    def _n_features_out(self) -> int:
+        per_component = self.weights + (self.means + self.variances) * self.n_features_in_
+        return int(self.mixture_.n_components * per_component)
+
     def transform(self, X: Any) -> np.ndarray:
         """Encode each bag: (n_bags, K * (weights + d * means + d * variances))."""
         check_is_fitted(self)
