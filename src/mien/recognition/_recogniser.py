@@ -54,7 +54,7 @@ class ComparedPair:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; no template."""
-        told = {"a": str(self.pair.a), "b": str(self.pair.b), "error": self.error}
+        told: dict[str, Any] = {"a": str(self.pair.a), "b": str(self.pair.b), "error": self.error}
         if self.pair.same is not None:
             told |= {"truth": self.pair.same}
         return told | ({} if self.answer is None else self.answer.to_dict())
