@@ -9,9 +9,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["ROOT", "InstallError", "find_python", "make_environment", "run"]
+__all__ = ["ROOT", "TESTING", "InstallError", "find_python", "make_environment", "run"]
 
 ROOT = Path(__file__).resolve().parents[1]
+# What the tests need beside the package and its extras.
+TESTING = ["pytest", "pytest-xdist", "psutil", "httpx", "safetensors"]
 KEPT = ROOT / ".venv-everywhere"
 
 

@@ -23,7 +23,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools.environments import ROOT, InstallError, find_python, make_environment, run
+from tools.environments import ROOT, TESTING, InstallError, find_python, make_environment, run
 
 # Packages whose results go through BLAS, LAPACK or compiled kernels.
 NUMBERS = (
@@ -97,7 +97,7 @@ def _other_python(version: str, extras: str, *, newest: bool) -> Path:
 
 
 def _environment(name: str, python: str, extras: str, *, newest: bool = False) -> Path:
-    packages = ["--editable", f".{extras}", "pytest", "pytest-xdist", "psutil"]
+    packages = ["--editable", f".{extras}", *TESTING]
     constraints = None if newest else ROOT / "constraints.txt"
     try:
         return make_environment(name, python, packages, constraints=constraints)

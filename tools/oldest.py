@@ -12,18 +12,17 @@ import tempfile
 import tomllib
 from pathlib import Path
 
-from tools.environments import ROOT, InstallError, find_python, make_environment
+from tools.environments import ROOT, TESTING, InstallError, find_python, make_environment
 from tools.everywhere import Variant, run_variant, show
-
-EXTRAS = ("fast", "plots", "faces", "dlib", "gallery")
 
 
 def lowest_versions() -> dict[str, str]:
     """Name and lowest allowed version of every package that mien asks for."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     wanted = [*project["dependencies"]]
-    for extra in EXTRAS:
-        wanted += project["optional-dependencies"][extra]
+    extras = project["optional-dependencies"]
+    for extra in re.findall(r"\w+", extras["all"][0])[1:]:
+        wanted += extras[extra]
     found = {}
     for requirement in wanted:
         match = re.match(r"([\w.-]+)\s*(?:>=|==)\s*([\w.]+)", requirement)
@@ -46,7 +45,7 @@ def main() -> int:
         constraints = Path(folder, "lowest.txt")
         lines = [f"{name}=={number}\n" for name, number in pins.items()]
         constraints.write_text("".join(lines), encoding="utf-8")
-        packages = ["--editable", ".[all]", "pytest", "pytest-xdist", "psutil"]
+        packages = ["--editable", ".[all]", *TESTING]
         try:
             inside = make_environment("oldest", python, packages, constraints=constraints)
         except InstallError as error:
