@@ -96,3 +96,17 @@ def test_a_passphrase_is_asked_for(tmp_path: Path, verifier: Verifier) -> None:
     assert "open sesame" not in right.output
     wrong = run.invoke(app, ["people", "list", "-g", str(path), "--passphrase"], input="x\n")
     assert "does not fit" in str(wrong.exception)
+
+
+def test_an_adaptation_is_taken_back(path: str, verifier: Verifier) -> None:
+    from mien.gallery import FaceModel
+
+    with Gallery.open(path) as gallery:
+        gallery.set_model(FaceModel("", verifier, {"name": "second"}))
+        gallery.set_model(FaceModel("", verifier, {"name": "third"}))
+    words = ["adapt", "--revert", "-g", path, "--json"]
+    told = [json.loads(run.invoke(app, words).stdout)["reverted to"] for _ in range(2)]
+    assert told == ["second", "third"]
+    with Gallery.open(path) as gallery:
+        assert gallery.model.card["name"] == "third"
+        assert gallery.check() == []

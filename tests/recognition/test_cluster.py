@@ -264,6 +264,7 @@ def test_overview_shows_what_is_worth_a_look(found: PeopleFound) -> None:
     words = json.dumps(overview(found).to_dict())
     assert "with nobody: 2 faces" in words
     assert "no face was found" in words
+    assert "b.png" in words  # whose face it is stands below it
     assert found.to_dict()["unsorted_faces"] == 2
 
 
@@ -298,6 +299,19 @@ def test_public_figures_are_told_apart(photos: Path, tmp_path: Path) -> None:
     assert (tmp_path / "people" / "unsorted" / "broken.jpg").is_symlink()
     again = cluster(photos, n_jobs=2)
     assert again.to_dict()["table"] == told["table"]
+
+
+def test_a_collage_may_show_one_person_twice(photos: Path, tmp_path: Path) -> None:
+    from mien.media import read_image
+
+    image = read_image(photos / "obama.jpg", colour=True)
+    (tmp_path / "in").mkdir()
+    write_image(tmp_path / "in" / "twice.png", np.hstack([image, image]))
+    people = [
+        cluster(tmp_path / "in", min_faces=1, n_jobs=1, collages=collages).people.tolist()
+        for collages in (False, True)
+    ]
+    assert people == [[0, 1], [0, 0]]
 
 
 def test_mistakes_are_named(tmp_path: Path) -> None:

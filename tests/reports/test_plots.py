@@ -255,3 +255,19 @@ def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(builtins, "__import__", refuse)
     with pytest.raises(MissingDependencyError, match=r"mien\[plots\]"):
         plot_curves({"a": ([1, 2], [1, 2])})
+
+
+def test_curves_without_errors_are_said_to_be_so() -> None:
+    from mien.evaluation import det, roc
+    from mien.reports import plot_det, plot_roc
+
+    rng = np.random.default_rng(0)
+    perfect = (np.linspace(2, 3, 20), np.linspace(-3, -2, 50))
+    usual = (rng.normal(1, 1, 200), rng.normal(-1, 1, 200))
+    for curve, plot in ((roc, plot_roc), (det, plot_det)):
+        said = {}
+        for name, scores in (("perfect", perfect), ("usual", usual)):
+            texts = plot({name: curve(*scores)}).axes[0].texts
+            said[name] = [words.get_text() for words in texts]
+        assert any("no errors" in words for words in said["perfect"])
+        assert not any("no errors" in words for words in said["usual"])

@@ -12,6 +12,7 @@ from mien.cli._enrol import show_failures
 from mien.cli._models import check_model
 from mien.cli._options import AsJson, Engine, Jobs, Passphrase, ask_key, refuse
 from mien.cli._outputs import check_file
+from mien.errors import InputError
 
 if TYPE_CHECKING:
     from mien.recognition import Adaptation
@@ -21,13 +22,14 @@ __all__ = ["run"]
 
 def run(
     photos: Annotated[
-        Path,
+        Path | None,
         typer.Argument(
             metavar="PHOTOS",
             help="A folder with one folder per person, or a CSV file with the columns file and "
             "person.",
+            show_default=False,
         ),
-    ],
+    ] = None,
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Model file to write.")] = None,
     gallery: Annotated[
         Path | None,
@@ -42,6 +44,12 @@ def run(
         ),
     ] = None,
     engine: Engine = None,
+    revert: Annotated[
+        bool,
+        typer.Option(
+            "--revert", help="Go back to the verifier that --gallery had before the last change."
+        ),
+    ] = False,
     jobs: Jobs = 2,
     passphrase: Passphrase = False,
     as_json: AsJson = False,
@@ -52,11 +60,20 @@ def run(
 
     mien adapt photos --out mine.mien
 
+    mien adapt --revert --gallery people.gallery
+
     Without --out and --gallery nothing is written: the gain on held-out people is only shown. Exit
     code 1: some pictures could not be used; all others were.
     """
     if gallery is None:
         refuse("is for a sealed gallery, and no --gallery was given", passphrase=passphrase)
+    if revert:
+        words = "has no effect with --revert"
+        refuse(words, out=out, model=model, engine=engine, photos=photos)
+        _revert(gallery, passphrase, as_json)
+        return
+    if photos is None:
+        raise InputError("photographs are needed: a folder with one folder per person, or a table")
     if model is not None:
         check_model(model, "mien adapt")
     check_file(out)
@@ -78,6 +95,21 @@ def run(
         _show(result, out, gallery)
     if result.failures:
         raise typer.Exit(1)
+
+
+def _revert(gallery: Path | None, passphrase: bool, as_json: bool) -> None:
+    """The verifier before the last change comes back."""
+    from mien.gallery import Gallery
+
+    if gallery is None:
+        raise InputError("--revert needs --gallery")
+    with Gallery.open(gallery, key=ask_key(passphrase)) as opened:
+        name = opened.revert_model().card.get("name", "")
+    if as_json:
+        print_json({"gallery": str(gallery), "reverted to": name})
+    else:
+        say(f"{gallery} has the verifier before its last change again: {name or 'without a name'}.")
+        note("The other one is kept: --revert once more returns to it.")
 
 
 def _show(result: Adaptation, out: Path | None, gallery: Path | None) -> None:

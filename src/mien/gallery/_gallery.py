@@ -535,6 +535,16 @@ class Gallery:
         self._search.forget()
         self._adopt(model)
 
+    def revert_model(self) -> FaceModel:
+        """Go back to the model that was replaced last; once more returns to the present one."""
+        before = self._store.model_before()
+        if before is None:
+            raise InputError(f"the model of {self.path} was never replaced: nothing to go back to")
+        self._store.set_model(before)
+        self._search.forget()
+        self._adopt(_read_model(self._store))
+        return self.model
+
     def people(self) -> list[Person]:
         """Everybody, by name."""
         found = self._store.people()

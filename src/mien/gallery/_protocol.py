@@ -100,7 +100,10 @@ class GalleryStore(Protocol):
         """A digest of it, quick to ask for."""
 
     def set_model(self, content: bytes) -> None:
-        """Replace it; an index of the old one is forgotten."""
+        """Replace it, and keep the one before; an index of the old one is forgotten."""
+
+    def model_before(self) -> bytes | None:
+        """The model that was replaced last; None if none was."""
 
     def fingerprint(self) -> str:
         """A text that changes whenever a template is added, moved or deleted."""

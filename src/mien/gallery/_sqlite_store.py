@@ -291,12 +291,18 @@ class SqliteStore(RowCodec):
         return mark if type(mark) is str else hashlib.sha256(self.model()).hexdigest()
 
     def set_model(self, content: bytes) -> None:
-        """Replace the model; an index of the old one is forgotten."""
+        """Replace the model, and keep the one before; an index of the old one is forgotten."""
         with self.writing() as revision:
+            self.set_meta("verifier_before", self.model())
             self.set_meta("verifier", content)
             self.set_meta("verifier_mark", hashlib.sha256(content).hexdigest())
             self.set_meta("index", None)
             self.record("set-model", revision, None, 0, 0)
+
+    def model_before(self) -> bytes | None:
+        """The model that was replaced last."""
+        content = self.meta("verifier_before")
+        return content if type(content) is bytes else None
 
     def fingerprint(self) -> str:
         """A text that changes whenever a template is added, moved or deleted."""
