@@ -2,6 +2,7 @@
 
 Each mutant is one changed line in a copy of the repository. The named test must pass before and
 fail after. A mutant whose line is no longer found is an error, so that this list stays true.
+``python -m tools.mutants sign`` takes those whose description has the word.
 """
 
 from __future__ import annotations
@@ -97,10 +98,11 @@ def _copy(folder: Path) -> None:
 
 def main() -> int:
     start, survived = time.monotonic(), 0
+    mutants = [m for m in MUTANTS if all(word in m.what for word in sys.argv[1:])]
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name, "copy")
         _copy(folder)
-        for mutant in MUTANTS:
+        for mutant in mutants:
             path = folder / mutant.file
             text = path.read_text(encoding="utf-8")
             if mutant.old not in text:
@@ -115,7 +117,7 @@ def main() -> int:
             print(
                 f"{'SURVIVED' if after else 'red':8}  {mutant.what:52}  {mutant.test}", flush=True
             )
-    words = f"{len(MUTANTS) - survived} mutants found, {survived} survived"
+    words = f"{len(mutants) - survived} mutants found, {survived} survived"
     print(f"==== {words} in {time.monotonic() - start:.0f}s ====")
     return 1 if survived else 0
 
