@@ -119,8 +119,8 @@ HOLD: dict[str, set[str]] = {
     },
 }
 
-# A sample is a picture, and the tags say so, which switches all checks off: see test_grammar…
-PICTURES = ("GridLBP", "LandmarkLBP", "PairedDescriptors", "PixelFeatures")
+# A sample is a picture, or a row that must be one: see test_grammar…
+PICTURES = ("GridLBP", "LandmarkLBP", "LightNormalizer", "PairedDescriptors", "PixelFeatures")
 
 _COMPLETER = {
     "check_estimators_pickle": "the check fits with NaN where transform takes NaN; completers "
@@ -212,6 +212,8 @@ def _natural(name: str) -> tuple[tuple[Any, ...], dict[str, Any]]:
     pictures = rng.random((8, 32, 32))
     if name in {"GridLBP", "PixelFeatures", "PairedDescriptors", "BagEncoder"}:
         return (pictures,), {}
+    if name == "LightNormalizer":
+        return (pictures.reshape(8, -1),), {}
     if name == "LandmarkLBP":
         return (pictures,), {"landmarks": rng.uniform(8, 24, size=(8, 5, 2))}
     if name == "FisherVector":

@@ -480,6 +480,7 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
                 "eigenfaces of a member": 1, "held out": 0}),
             "train_completer": lambda *a, **k: (SimpleNamespace(
                 cover_=np.ones(1, bool), mean_error_=np.ones(1), error_=np.ones(1),
+                set_params=lambda **_: None,
                 completer=SimpleNamespace(set_params=lambda **_: None),
                 completer_=SimpleNamespace(set_params=lambda **_: None)), 1),
             "train_encoder": lambda *a, **k: ("m", {

@@ -57,7 +57,7 @@ def test_options_without_effect_are_refused(capsys: pytest.CaptureFixture[str]) 
     for options, words in (
         (["--cards", "cards.md"], "--cards has no effect"),
         (["--shift", "orl"], "without --cache"),
-        (["--train", "models", "--cache", "cache"], "--cache has no effect with --train"),
+        (["--train", "models", "--shift", "orl"], "--shift has no effect with --train"),
     ):
         assert main(["source-models", *options]) == 2
         assert words in capsys.readouterr().err.replace("\n", " ")

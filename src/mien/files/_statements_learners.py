@@ -435,9 +435,10 @@ LEARNERS: dict[str, Statement] = {
             "unique_share_": real("m", low=0, high=1 + 1e-6),
             "preparation_": _PREPARATION,
             "choice_": anything_plain(1000),
+            "picture_size_": anything_plain(10),
             "feature_names_in_": labels("d"),
         },
-        sometimes=("choice_", "feature_names_in_", "preparation_"),
+        sometimes=("choice_", "feature_names_in_", "picture_size_", "preparation_"),
     ),
     # ------------------------------------------------------------------------ several views
     "mien.MixturePCCA": Statement(
