@@ -538,7 +538,7 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             names[name] = new / name
         names["known"], names["key_id"] = _copy_keys(place, new)
         recorder.calls.clear()
-        arguments = [word.format(**names, new=new) for word in words.split()]
+        arguments = words.format(**names, new=new).split()
         result = CliRunner().invoke(app, arguments, input="open sesame, four words\n" * 2)
         text = (result.output + "".join(recorder.calls)).replace(str(new), "NEW")
         written = sorted(

@@ -434,7 +434,6 @@ LEARNERS: dict[str, Statement] = {
             "mean_shrinkage_": number(0, 1),
             "unique_share_": real("m", low=0, high=1 + 1e-6),
             "preparation_": _PREPARATION,
-            "picture_size_": items(_ANY_SIDE, 2),
             "choice_": anything_plain(1000),
             "picture_size_": anything_plain(10),
             "feature_names_in_": labels("d"),
