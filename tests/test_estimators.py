@@ -83,7 +83,6 @@ DATA_CHECKS = (
 
 # class name -> why those checks cannot apply; all others do, and test_natural_data stands in
 NO_ROWS: dict[str, str] = {
-    "LightNormalizer": "a row is a picture, square if no shape is given; the checks vary its size",
     "Verifier": "the checks' data have two or three people; calibration takes four",
     "TransferJointBayesian": "its source fixes the number of features, which the checks vary",
     "FaceCompleter": "a sample is a picture (h, w), and it completes instead of predicting",
@@ -93,17 +92,6 @@ NO_ROWS: dict[str, str] = {
 
 # Of those checks, the ones that hold all the same: an xfail that passes is a failure.
 HOLD: dict[str, set[str]] = {
-    "LightNormalizer": {
-        "check_complex_data",
-        "check_estimator_sparse_array",
-        "check_estimator_sparse_matrix",
-        "check_estimators_empty_data_messages",
-        "check_fit2d_1feature",
-        "check_n_features_in_after_fitting",
-        "check_positive_only_tag_during_fit",
-        "check_transformer_n_iter",
-        "check_transformers_unfitted",
-    },
     "BagEncoder": {"check_transformer_n_iter", "check_transformers_unfitted"},
     "FaceCompleter": set(),
     "MultiViewSuperVector": {
