@@ -27,6 +27,7 @@ def client(server: Server) -> Any:
 def gallery(client: httpx.Client, portraits: dict[str, list[bytes]]) -> str:
     """A gallery with two pictures each of three people."""
     name = "family"
+    client.delete(f"/v1/galleries/{name}")  # of an earlier turn of this file on the same server
     assert client.post("/v1/galleries", json={"name": name}).status_code == 201
     for person in PEOPLE:
         files = [("file", (f"{k}.png", one)) for k, one in enumerate(portraits[person][:2])]
