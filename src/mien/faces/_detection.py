@@ -13,9 +13,9 @@ from mien.media import check_picture, resize_images
 
 __all__ = ["detect_faces", "find_turn", "turn_face"]
 
-# The confidence that an upright face has and a turned one has not. Of 107 photographs every
-# upright face had at least 0.905; of the same turned upside down none had more than 0.892, and of
-# the same on their side none more than 0.855. dlib's detector finds hardly any turned face.
+# The confidence that an upright face has and a turned one has not. In 107 photographs 99 % of the
+# upright faces had at least 0.905; of the same turned upside down 99 % had at most 0.892, and of
+# the same on their side 99 % at most 0.855. dlib's detector finds hardly any turned face.
 _SURE = {"sface": 0.9, "dlib": 0.0}
 _CLEARLY_BETTER = 0.03
 _SEARCH_SIDE = 640
