@@ -121,3 +121,25 @@ def test_unknown_ids(gallery: Gallery, identifier: str) -> None:
     with pytest.raises(InputError, match="no face"):
         gallery.move_face(identifier, "Ann")
     assert len(gallery.faces()) == 1
+
+
+def test_people_are_read_in_pages(gallery: Gallery) -> None:
+    """By name whatever the case; a page is as what is listed whole, also after a change."""
+    for name in ("zoe", "Ann", "ann b", "Bob", "Zed"):
+        gallery.add_person(name)
+    names = [person.name for person in gallery.people()]
+    found: list[str] = []
+    after = None
+    while page := gallery.list_people(after=after, limit=2):
+        found += [person.name for person in page]
+        after = page[-1].name.casefold(), page[-1].number
+    assert found == names == ["Ann", "ann b", "Bob", "Zed", "zoe"]
+    assert [person.name for person in gallery.list_people(containing="AN")] == ["Ann", "ann b"]
+    bob = gallery.find_person("Bob")
+    assert bob is not None
+    assert gallery.get_person(bob.number) == bob
+    gallery.delete("Bob")
+    assert gallery.get_person(bob.number) is None
+    assert gallery.get_person(2**70) is None
+    assert gallery.find_person("Bob") is None
+    assert len(gallery.list_people()) == 4

@@ -24,11 +24,11 @@ __all__ = ["create_key", "list_keys", "revoke_key"]
 def _open(gallery: Path, state: Path | None) -> Iterator[KeyStore]:
     from mien.service import KeyStore, open_state
 
-    connection = open_state(find_state(gallery, state))
+    opened = open_state(find_state(gallery, state))
     try:
-        yield KeyStore(connection)
+        yield KeyStore(opened)
     finally:
-        connection.close()
+        opened.close()
 
 
 def create_key(

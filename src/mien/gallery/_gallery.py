@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from bisect import bisect_right
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -94,6 +95,7 @@ class Gallery:
         self._store = store
         self._count: tuple[int, int] = (-1, 0)
         self._looks: dict[str, str] | None = None
+        self._names: tuple[int, list[tuple[str, int]]] = (-1, [])
         self._adopt(model)
 
     @classmethod
@@ -549,6 +551,52 @@ class Gallery:
         """Everybody, by name."""
         found = self._store.people()
         return sorted(found, key=lambda person: (person.name.casefold(), person.number))
+
+    def list_people(
+        self,
+        *,
+        containing: str = "",
+        after: tuple[str, int] | None = None,
+        limit: int | None = None,
+    ) -> list[Person]:
+        """A page of people, by name; only those of the page are read from the file.
+
+        Parameters
+        ----------
+        containing : str
+            Part of the name, whatever the case.
+        after : (str, int) or None
+            Only those who come after this name in lower case (``str.casefold``) and number.
+        limit : int or None
+            At most this many.
+        """
+        revision = self._store.revision()
+        if self._names[0] != revision:
+            names = self._store.all_names()
+            self._names = revision, sorted((n.casefold(), number) for number, n in names.items())
+        ordered = self._names[1]
+        wanted: list[int] = []
+        part = containing.casefold()
+        for k in range(0 if after is None else bisect_right(ordered, after), len(ordered)):
+            if limit is not None and len(wanted) >= limit:
+                break
+            folded, number = ordered[k]
+            if part in folded:
+                wanted.append(number)
+        found = {person.number: person for person in self._store.get_people(wanted)}
+        return [found[number] for number in wanted if number in found]
+
+    def get_person(self, number: int) -> Person | None:
+        """Whoever has this number, or None."""
+        if not 0 <= check_integer("number", number) < 2**63:
+            return None
+        found = self._store.get_people([number])
+        return found[0] if found else None
+
+    def find_person(self, name: str) -> Person | None:
+        """Whoever has this name, or None."""
+        number = self._store.find_person(check_name(name))
+        return None if number is None else self.get_person(number)
 
     def faces(
         self, person: str | None = None, *, after: str | None = None, limit: int | None = None

@@ -124,6 +124,15 @@ class GalleryStore(Protocol):
     def people(self) -> list[Person]:
         """Everybody."""
 
+    def all_names(self) -> dict[int, str]:
+        """Names of everybody by number."""
+
+    def get_people(self, ids: Iterable[int]) -> list[Person]:
+        """Those of these numbers who are there."""
+
+    def find_person(self, name: str) -> int | None:
+        """The number of whoever has this name."""
+
     def names_of(self, ids: Iterable[int]) -> dict[int, str]:
         """Names by number, of those who are there."""
 

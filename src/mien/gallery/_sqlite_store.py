@@ -470,6 +470,7 @@ class SqliteStore(RowCodec):
         return self.counted[1]
 
     def find_person(self, name: str) -> int | None:
+        """The number of whoever has this name."""
         rows = self.query("SELECT id FROM person WHERE tag = ?", (self.tag(name),))
         return int(rows[0][0]) if rows else None
 
@@ -488,6 +489,31 @@ class SqliteStore(RowCodec):
             Person(self.show_name(name, number), number, counts.get(number, 0), added)
             for number, _, name, added, _ in rows
         ]
+
+    def all_names(self) -> dict[int, str]:
+        """Names of everybody by number."""
+        return {number: self.show_name(name, number) for number, _, name, *_ in self.person_rows()}
+
+    def get_people(self, ids: Iterable[int]) -> list[Person]:
+        """Those of these numbers who are there."""
+        found: list[Person] = []
+        wanted = list(ids)
+        with self.reading():
+            for start in range(0, len(wanted), _FEW):
+                some = wanted[start : start + _FEW]
+                marks = ",".join("?" * len(some))
+                counts = dict(
+                    self.query(
+                        "SELECT person, count(*) FROM template "
+                        f"WHERE person IN ({marks}) GROUP BY person",
+                        some,
+                    )
+                )
+                found += [
+                    Person(self.show_name(name, number), number, counts.get(number, 0), added)
+                    for number, _, name, added, _ in self.person_rows(f"id IN ({marks})", some)
+                ]
+        return found
 
     def add_people(self, names: Sequence[str], revision: int) -> dict[str, int]:
         """Numbers of the people, new ones for those who were not there; within a transaction."""

@@ -1,7 +1,8 @@
 from ._app import create_app
-from ._keys import ROLES, KeyRecord, KeyStore, open_state
+from ._keys import ROLES, KeyRecord, KeyStore
 from ._serve import serve
 from ._settings import Limits, Settings
+from ._state import State, open_state
 
 __all__ = [
     "ROLES",
@@ -9,6 +10,7 @@ __all__ = [
     "KeyStore",
     "Limits",
     "Settings",
+    "State",
     "create_app",
     "open_state",
     "serve",

@@ -17,11 +17,12 @@ from mien.faces import Face, FaceQuality, FoundFace, PictureResult
 from mien.gallery import Gallery, remove_gallery
 from mien.recognition import engine_of, load_model
 from mien.service._jobs import JobStore
-from mien.service._keys import KeyStore, open_state
+from mien.service._keys import KeyStore
 from mien.service._middleware import Metrics, RateLimit
 from mien.service._pictures import Upload
 from mien.service._problems import Problem
 from mien.service._settings import Settings
+from mien.service._state import open_state
 from mien.service._workers import WorkerPool
 
 __all__ = ["Backend", "Tenant", "find_id"]
@@ -69,9 +70,10 @@ class Backend:
         self.metrics = Metrics()
         self.rate = RateLimit(settings.limits.requests_per_minute)
         self.pool = WorkerPool(settings.workers, settings.engine, settings.limits)
-        self._state = open_state(settings.state)
-        self.keys = KeyStore(self._state)
-        self.jobs = JobStore(self._state, settings.state / "jobs")
+        self.state = open_state(settings.state)
+        self.unanswered: set[tuple[str, str]] = set()
+        self.keys = KeyStore(self.state)
+        self.jobs = JobStore(self.state, settings.state / "jobs")
         self._tenants: dict[str, Tenant] = {}
         self._lock = threading.Lock()
 
@@ -88,7 +90,7 @@ class Backend:
             tenants, self._tenants = list(self._tenants.values()), {}
         for tenant in tenants:
             await asyncio.to_thread(tenant.close)
-        self._state.close()
+        self.state.close()
 
     # Galleries.
 

@@ -104,7 +104,7 @@ async def delete(request: Request) -> dict[str, Any]:
     tenant, _, person = await _read(request, "write")
 
     def remove() -> None:
-        if person in {one.name for one in tenant.gallery.people()}:
+        if person and tenant.gallery.find_person(person) is not None:
             tenant.gallery.delete(person)
 
     await tenant.run(remove)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import sqlite3
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -17,7 +16,7 @@ from mien.service._access import backend_of
 from mien.service._keys import Grant
 from mien.service._problems import Problem
 
-__all__ = ["once"]
+__all__ = ["begun_before", "once"]
 
 _MAX_LENGTH = 200
 
@@ -36,41 +35,48 @@ async def once(
     if not 0 < len(token) <= _MAX_LENGTH:
         raise Problem(422, "invalid-idempotency-key", "Idempotency-Key has 1 to 200 characters.")
     backend = backend_of(request)
-    state: sqlite3.Connection = backend.keys._connection
+    state, busy = backend.state, backend.unanswered
     mark = hashlib.sha256(
         b"\0".join([request.method.encode(), str(request.url).encode(), await request.body()])
     ).digest()
+    own = (grant.owner, token)
+    if own in busy:
+        raise Problem(
+            409, "idempotency-busy", "The same Idempotency-Key is being answered at this moment.",
+            headers={"Retry-After": "1"},
+        )  # fmt: skip
     oldest = time.time() - backend.settings.limits.keep_seconds
-    state.execute("DELETE FROM answer WHERE created < ?", (oldest,))
-    row = state.execute(
-        "SELECT request, status, body FROM answer WHERE owner = ? AND token = ?",
-        (grant.owner, token),
-    ).fetchone()
-    if row is not None:
-        if row[0] != mark:
+    state.write("DELETE FROM answer WHERE created < ?", (oldest,))
+    rows = state.read("SELECT request, status, body FROM answer WHERE owner = ? AND token = ?", own)
+    if rows:
+        ((before, said, body),) = rows
+        if before != mark:
             raise Problem(
                 409, "idempotency-conflict", "This Idempotency-Key was used for another request."
             )
-        if row[1] is not None:
+        if said is not None:
             return Response(
-                row[2], row[1], media_type="application/json",
+                body, said, media_type="application/json",
                 headers={"Idempotency-Replayed": "true"},
             )  # fmt: skip
+        request.state.begun_before = True
     else:
-        state.execute(
-            "INSERT OR IGNORE INTO answer VALUES (?, ?, ?, NULL, NULL, ?)",
-            (grant.owner, token, mark, time.time()),
-        )
+        state.write("INSERT INTO answer VALUES (?, ?, ?, NULL, NULL, ?)", (*own, mark, time.time()))
+    busy.add(own)
     try:
         body = json.dumps(jsonable_encoder(await work())).encode()
-    except BaseException:
-        state.execute(
-            "DELETE FROM answer WHERE owner = ? AND token = ? AND status IS NULL",
-            (grant.owner, token),
+        state.write(
+            "UPDATE answer SET status = ?, body = ? WHERE owner = ? AND token = ?",
+            (status, body, *own),
         )
+    except Problem:
+        state.write("DELETE FROM answer WHERE owner = ? AND token = ? AND status IS NULL", own)
         raise
-    state.execute(
-        "UPDATE answer SET status = ?, body = ? WHERE owner = ? AND token = ?",
-        (status, body, grant.owner, token),
-    )
+    finally:
+        busy.discard(own)
     return Response(body, status, media_type="application/json")
+
+
+def begun_before(request: Request) -> bool:
+    """Whether a server that ended had begun this write: what it asks for may be done already."""
+    return bool(getattr(request.state, "begun_before", False))

@@ -8,9 +8,7 @@ import json
 import os
 import secrets
 import shutil
-import sqlite3
 import sys
-import threading
 import time
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
@@ -18,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from mien.service._problems import Problem
+from mien.service._state import State
 
 __all__ = ["ENDED", "Job", "JobRunner", "JobStore"]
 
@@ -66,10 +65,9 @@ class Job:
 class JobStore:
     """Jobs in the state of a server, each with a folder for what it reads and writes."""
 
-    def __init__(self, connection: sqlite3.Connection, folder: Path) -> None:
-        self._connection = connection
+    def __init__(self, state: State, folder: Path) -> None:
+        self._state = state
         self._folder = folder
-        self._lock = threading.Lock()
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def folder(self, identifier: str) -> Path:
@@ -87,50 +85,40 @@ class JobStore:
                 file.flush()
                 os.fsync(file.fileno())
         now = time.time()
-        with self._lock:
-            self._connection.execute(
-                "INSERT INTO job VALUES (?, ?, ?, ?, 'queued', '', 0, NULL, '', 0, ?, ?)",
-                (identifier, gallery, kind, json.dumps(options), now, now),
-            )
+        self._state.write(
+            "INSERT INTO job VALUES (?, ?, ?, ?, 'queued', '', 0, NULL, '', 0, ?, ?)",
+            (identifier, gallery, kind, json.dumps(options), now, now),
+        )
         return self.get(identifier)
 
     def get(self, identifier: str) -> Job:
         """A job, or a problem."""
-        with self._lock:
-            row = self._connection.execute(
-                f"SELECT {_COLUMNS} FROM job WHERE id = ?", (identifier,)
-            ).fetchone()
-        if row is None:
+        rows = self._state.read(f"SELECT {_COLUMNS} FROM job WHERE id = ?", (identifier,))
+        if not rows:
             raise Problem(404, "no-job", "There is no such job.")
-        return Job(*row)
+        return Job(*rows[0])
 
     def options(self, identifier: str) -> dict[str, Any]:
         """What a job was asked to do."""
-        with self._lock:
-            (text,) = self._connection.execute(
-                "SELECT options FROM job WHERE id = ?", (identifier,)
-            ).fetchone()
+        ((text,),) = self._state.read("SELECT options FROM job WHERE id = ?", (identifier,))
         options: dict[str, Any] = json.loads(text)
         return options
 
     def list(self, gallery: str | None = None) -> list[Job]:
         """Jobs, the newest first."""
-        with self._lock:
-            rows = self._connection.execute(
-                f"SELECT {_COLUMNS} FROM job WHERE ?1 IS NULL OR gallery = ?1 "
-                "ORDER BY created DESC",
-                (gallery,),
-            ).fetchall()
+        rows = self._state.read(
+            f"SELECT {_COLUMNS} FROM job WHERE ?1 IS NULL OR gallery = ?1 ORDER BY created DESC",
+            (gallery,),
+        )
         return [Job(*row) for row in rows]
 
     def change(self, identifier: str, **values: Any) -> None:
         """Set columns of a job."""
         names = ", ".join(f"{name} = ?" for name in values)
-        with self._lock:
-            self._connection.execute(
-                f"UPDATE job SET {names}, changed = ? WHERE id = ?",
-                (*values.values(), time.time(), identifier),
-            )
+        self._state.write(
+            f"UPDATE job SET {names}, changed = ? WHERE id = ?",
+            (*values.values(), time.time(), identifier),
+        )
 
     def result(self, identifier: str) -> dict[str, Any]:
         """What a job found."""
@@ -144,8 +132,7 @@ class JobStore:
     def forget(self, identifier: str) -> None:
         """Delete a job with its files."""
         shutil.rmtree(self.folder(identifier), ignore_errors=True)
-        with self._lock:
-            self._connection.execute("DELETE FROM job WHERE id = ?", (identifier,))
+        self._state.write("DELETE FROM job WHERE id = ?", (identifier,))
 
     def forget_old(self, seconds: float) -> None:
         """Delete jobs that ended longer ago than this."""

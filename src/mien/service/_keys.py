@@ -5,69 +5,19 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-import sqlite3
-import threading
 import time
 from dataclasses import dataclass
-from pathlib import Path
 
 from mien._core.validation import check_choice
 from mien.errors import InputError
+from mien.service._state import State
 
-__all__ = ["ROLES", "Grant", "KeyRecord", "KeyStore", "open_state"]
+__all__ = ["EVERY_GALLERY", "ROLES", "Grant", "KeyRecord", "KeyStore"]
 
 #: From the least to the most; each may do what those before it may.
 ROLES = ("read", "write", "admin")
 EVERY_GALLERY = "*"
 _PREFIX = "mien_"
-_TABLES = """
-CREATE TABLE IF NOT EXISTS key (
-    id TEXT PRIMARY KEY,
-    digest BLOB NOT NULL UNIQUE,
-    gallery TEXT NOT NULL,
-    role TEXT NOT NULL,
-    label TEXT NOT NULL,
-    created REAL NOT NULL,
-    expires REAL,
-    revoked REAL
-);
-CREATE TABLE IF NOT EXISTS answer (
-    owner TEXT NOT NULL,
-    token TEXT NOT NULL,
-    request BLOB NOT NULL,
-    status INTEGER,
-    body BLOB,
-    created REAL NOT NULL,
-    PRIMARY KEY (owner, token)
-);
-CREATE TABLE IF NOT EXISTS job (
-    id TEXT PRIMARY KEY,
-    gallery TEXT NOT NULL,
-    kind TEXT NOT NULL,
-    options TEXT NOT NULL,
-    state TEXT NOT NULL,
-    stage TEXT NOT NULL,
-    done INTEGER NOT NULL,
-    total INTEGER,
-    detail TEXT NOT NULL,
-    attempts INTEGER NOT NULL,
-    created REAL NOT NULL,
-    changed REAL NOT NULL
-);
-"""
-
-
-def open_state(folder: Path) -> sqlite3.Connection:
-    """The database of a server's own affairs; the folder is readable by its owner only."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    path = folder / "service.sqlite"
-    path.touch(mode=0o600, exist_ok=True)
-    connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA secure_delete = ON")
-    connection.executescript(_TABLES)
-    return connection
 
 
 @dataclass(frozen=True)
@@ -96,13 +46,38 @@ class KeyRecord:
     expires: float | None
     revoked: float | None
 
+    def is_valid(self, now: float) -> bool:
+        """Whether it opens anything at this time."""
+        return self.revoked is None and (self.expires is None or self.expires > now)
+
 
 class KeyStore:
-    """Keys in the state of a server."""
+    """Keys in the state of a server.
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        self._lock = threading.Lock()
+    They are held in memory and read again when somebody changed them, also another process.
+
+    Parameters
+    ----------
+    state : State
+        From :func:`open_state`.
+    """
+
+    def __init__(self, state: State) -> None:
+        self._state = state
+        self._changes = 0
+        self._held: tuple[tuple[int, int], dict[bytes, KeyRecord]] | None = None
+
+    def _records(self) -> dict[bytes, KeyRecord]:
+        """All keys by their digests, in the order in which they were made."""
+        now = self._changes, self._state.foreign_changes()
+        held = self._held
+        if held is None or held[0] != now:
+            rows = self._state.read(
+                "SELECT digest, id, gallery, role, label, created, expires, revoked FROM key "
+                "ORDER BY created"
+            )
+            held = self._held = now, {row[0]: KeyRecord(*row[1:]) for row in rows}
+        return held[1]
 
     def create(
         self,
@@ -134,56 +109,40 @@ class KeyStore:
             secrets.token_hex(6), gallery, role, label, now,
             None if days is None else now + 86_400 * days, None,
         )  # fmt: skip
-        with self._lock:
-            self._connection.execute(
-                "INSERT INTO key VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    record.id, _digest(key), gallery, role, label, now, record.expires, None,
-                ),
-            )  # fmt: skip
+        self._state.write(
+            "INSERT INTO key VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (record.id, _digest(key), gallery, role, label, now, record.expires, None),
+        )
+        self._changes += 1
         return key, record
 
     def list(self) -> list[KeyRecord]:
         """All keys, also those that have ended."""
-        with self._lock:
-            rows = self._connection.execute(
-                "SELECT id, gallery, role, label, created, expires, revoked FROM key "
-                "ORDER BY created"
-            ).fetchall()
-        return [KeyRecord(*row) for row in rows]
+        return [*self._records().values()]
 
     def revoke(self, identifier: str) -> None:
         """End a key at once."""
-        with self._lock:
-            changed = self._connection.execute(
-                "UPDATE key SET revoked = ? WHERE id = ? AND revoked IS NULL",
-                (time.time(), identifier),
-            ).rowcount
+        changed = self._state.write(
+            "UPDATE key SET revoked = ? WHERE id = ? AND revoked IS NULL",
+            (time.time(), identifier),
+        )
+        self._changes += 1
         if not changed:
             raise InputError(f"no valid key has the id {identifier!r}")
 
     def any_valid(self) -> bool:
         """Whether a key exists that opens anything."""
         now = time.time()
-        return any(
-            key.revoked is None and (key.expires is None or key.expires > now)
-            for key in self.list()
-        )
+        return any(record.is_valid(now) for record in self._records().values())
 
     def check(self, key: str) -> Grant | None:
         """What a key may do, or None; the time that this takes does not depend on the key."""
         digest = _digest(key)
         now = time.time()
-        with self._lock:
-            rows = self._connection.execute(
-                "SELECT digest, id, gallery, role, expires, revoked FROM key"
-            ).fetchall()
         grant = None
-        for known, identifier, gallery, role, expires, revoked in rows:
-            same = hmac.compare_digest(known, digest)
-            valid = revoked is None and (expires is None or expires > now)
-            if same and valid:
-                grant = Grant(identifier, gallery, role)
+        for known, record in self._records().items():
+            if hmac.compare_digest(known, digest) and record.is_valid(now):
+                grant = Grant(record.id, record.gallery, record.role)
         return grant
 
 

@@ -13,7 +13,7 @@ from mien.gallery import Gallery, Person, StoredFace
 from mien.recognition import Failure, choose_face
 from mien.service._access import backend_of, require
 from mien.service._backend import Tenant, find_id
-from mien.service._idempotency import once
+from mien.service._idempotency import begun_before, once
 from mien.service._pictures import read_pictures
 from mien.service._problems import Problem
 from mien.service._schemas import (
@@ -63,10 +63,10 @@ def show_face(face: StoredFace) -> EnrolledFace:
 
 
 def _find(gallery: Gallery, number: int) -> Person:
-    for person in gallery.people():
-        if person.number == number:
-            return person
-    raise Problem(404, "no-person", "There is no such person.")
+    person = gallery.get_person(number)
+    if person is None:
+        raise Problem(404, "no-person", "There is no such person.")
+    return person
 
 
 def _tenant(request: Request, gallery: str) -> Tenant:
@@ -80,11 +80,13 @@ async def list_people(
     """By name, in pages; ``q`` keeps names that contain it, whatever the case."""
     require(request, "read", gallery)
     tenant = _tenant(request, gallery)
-    people = await tenant.run(tenant.gallery.people)
-    wanted = [person for person in people if q.casefold() in person.name.casefold()]
-    if cursor is not None:
-        after = tuple(_decode_cursor(cursor, (str, int)))
-        wanted = [p for p in wanted if (p.name.casefold(), p.number) > after]
+    after = None if cursor is None else _decode_cursor(cursor, (str, int))
+    wanted = await tenant.run(
+        tenant.gallery.list_people,
+        containing=q,
+        after=None if after is None else (after[0], after[1]),
+        limit=limit + 1,
+    )
     page = wanted[:limit]
     more = len(wanted) > limit
     following = _encode_cursor([page[-1].name.casefold(), page[-1].number]) if more else None
@@ -97,13 +99,16 @@ async def create_person(request: Request, gallery: str, wanted: PersonName) -> R
     grant = require(request, "write", gallery)
     tenant = _tenant(request, gallery)
 
-    async def work() -> PersonInfo:
-        if not await tenant.run(tenant.gallery.add_person, wanted.name):
+    def create() -> PersonInfo:
+        added = tenant.gallery.add_person(wanted.name)
+        if not added and not begun_before(request):
             raise Problem(409, "person-exists", f"{wanted.name!r} is in the gallery already.")
-        people = await tenant.run(tenant.gallery.people)
-        return next(_show(person) for person in people if person.name == wanted.name.strip())
+        person = tenant.gallery.find_person(wanted.name)
+        if person is None:
+            raise Problem(409, "person-gone", "The person was deleted at once.")
+        return _show(person)
 
-    return await once(request, grant, 201, work)
+    return await once(request, grant, 201, lambda: tenant.run(create))
 
 
 @router.get("/people/{person}", summary="Describe a person", response_model=PersonInfo)
@@ -123,7 +128,9 @@ async def rename_person(
     tenant = _tenant(request, gallery)
 
     def rename() -> PersonInfo:
-        tenant.gallery.rename(_find(tenant.gallery, person).name, wanted.name)
+        before = _find(tenant.gallery, person).name
+        if before != wanted.name.strip():
+            tenant.gallery.rename(before, wanted.name)
         return _show(_find(tenant.gallery, person))
 
     return await once(request, grant, 200, lambda: tenant.run(rename))
@@ -137,7 +144,8 @@ async def merge_people(request: Request, gallery: str, person: int, target: Merg
 
     def merge() -> PersonInfo:
         into = _find(tenant.gallery, target.into)
-        tenant.gallery.merge(_find(tenant.gallery, person).name, into.name)
+        if tenant.gallery.get_person(person) is not None or not begun_before(request):
+            tenant.gallery.merge(_find(tenant.gallery, person).name, into.name)
         return _show(_find(tenant.gallery, target.into))
 
     return await once(request, grant, 200, lambda: tenant.run(merge))

@@ -21,7 +21,8 @@ def serve(settings: Settings) -> None:
     uvicorn = require("uvicorn", "service", "mien serve")
     require("fastapi", "service", "mien serve")
     from mien.service._app import create_app
-    from mien.service._keys import KeyStore, open_state
+    from mien.service._keys import KeyStore
+    from mien.service._state import open_state
 
     if not settings.galleries.exists():
         from mien.gallery import Gallery
