@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
-__all__ = ["ROOT", "TESTING", "InstallError", "find_python", "make_environment", "run"]
+__all__ = ["ROOT", "TESTING", "InstallError", "find_python", "make_environment", "run", "stream"]
 
 ROOT = Path(__file__).resolve().parents[1]
 # What the tests need beside the package and its extras.
@@ -29,8 +32,35 @@ def run(command: list[str], **options: object) -> subprocess.CompletedProcess[st
     )  # fmt: skip
 
 
+def stream(command: list[str], *, seconds: float, **options: object) -> tuple[int, str]:
+    """Run a command, show what it says at once, and end it and its children after a time.
+
+    Returns the code, which is negative where time was up, and the words.
+    """
+    said: list[str] = []
+    with subprocess.Popen(  # type: ignore[call-overload]
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        start_new_session=True, **options,
+    ) as process:  # fmt: skip
+        over = threading.Timer(seconds, os.killpg, (process.pid, signal.SIGKILL))
+        over.start()
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        try:
+            while chunk := os.read(process.stdout.fileno(), 65536):
+                words = decoder.decode(chunk)
+                said.append(words)
+                sys.stdout.write(words)
+                sys.stdout.flush()
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+        finally:
+            over.cancel()
+    return process.returncode, "".join(said)
+
+
 def _is_version(python: str, version: str) -> bool:
-    code = "import sys, venv, ensurepip; print('%d.%d' % sys.version_info[:2])"
+    code = "import sys, venv; print('%d.%d' % sys.version_info[:2])"
     try:
         done = run([python, "-c", code], timeout=60)
     except (OSError, subprocess.TimeoutExpired):
@@ -68,10 +98,11 @@ def make_environment(
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == digest:
         return inside
     shutil.rmtree(folder, ignore_errors=True)
-    made = run([python, "-m", "venv", str(folder)])
+    made = run([python, "-m", "venv", "--without-pip", str(folder)])
     if made.returncode != 0:
         raise InstallError(f"no virtual environment: {made.stdout[-2000:]}")
-    command = [str(inside), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command = [sys.executable, "-m", "pip", "--python", str(inside), "install", "--quiet"]
+    command += ["--disable-pip-version-check", "--no-input"]
     if constraints is not None:
         command += ["--constraint", str(constraints)]
     installed = run([*command, *packages], cwd=ROOT)

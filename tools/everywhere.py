@@ -23,13 +23,23 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tools.environments import ROOT, TESTING, InstallError, find_python, make_environment, run
+from tools.environments import (
+    ROOT,
+    TESTING,
+    InstallError,
+    find_python,
+    make_environment,
+    run,
+    stream,
+)
+from tools.pythons import fetch_python
 
 # Packages whose results go through BLAS, LAPACK or compiled kernels.
 NUMBERS = (
     "core", "verification", "committee", "subspace", "kernelmaps", "sparse", "multiview",
     "completion", "evaluation", "features", "datasets/test_rendered.py", "test_estimators.py",
 )  # fmt: skip
+LIMIT = 1800  # seconds of one variant
 KERNELS = ("sparse", "kernelmaps", "evaluation/test_streaming.py", "datasets/test_rendered.py")
 PROBE = """
 import numpy, scipy.linalg, threadpoolctl
@@ -89,11 +99,18 @@ def _kernel(name: str) -> dict[str, str]:
     return settings
 
 
-def _other_python(version: str, extras: str, *, newest: bool) -> Path:
-    python = find_python(version)
-    if python is None:
-        raise Unavailable(f"no Python {version} on the PATH, in pyenv or in uv")
-    return _environment(f"python{version}", python, extras, newest=newest)
+def _python(version: str) -> str:
+    """A Python of this version that is here or can be fetched."""
+    if python := find_python(version):
+        return python
+    try:
+        return str(fetch_python(version))
+    except InstallError as error:
+        raise Unavailable(f"no Python {version} here, and none to fetch: {error}") from None
+
+
+def _newest(version: str) -> Path:
+    return _environment(f"python{version}", _python(version), "[all]", newest=True)
 
 
 def _environment(name: str, python: str, extras: str, *, newest: bool = False) -> Path:
@@ -106,7 +123,10 @@ def _environment(name: str, python: str, extras: str, *, newest: bool = False) -
 
 
 def _without_extras() -> Path:
-    python = find_python("3.12") or sys.executable
+    try:
+        python = _python("3.12")
+    except Unavailable:
+        python = sys.executable
     return _environment("no-extras", python, "")
 
 
@@ -149,7 +169,7 @@ def make_variants(seed: int) -> list[Variant]:
         ),
         Variant(
             "python3.13", "the newest versions of everything",
-            python=lambda: _other_python("3.13", "[all]", newest=True),
+            python=lambda: _newest("3.13"),
         ),
         Variant(
             "nehalem",
@@ -168,8 +188,8 @@ def _exists(name: str) -> bool:
     return (ROOT / "tests" / name.partition("::")[0]).exists()
 
 
-def run_variant(variant: Variant) -> Outcome:
-    """Run pytest and count."""
+def run_variant(variant: Variant, *, seconds: float = LIMIT) -> Outcome:
+    """Run pytest, show its progress and count."""
     outcome = Outcome(variant.name, variant.what)
     start = time.monotonic()
     try:
@@ -186,16 +206,17 @@ def run_variant(variant: Variant) -> Outcome:
             str(python), "-m", "pytest", "-q", "-n", workers, "--dist", "worksteal", "--tb=short",
             f"--junitxml={report}", "-p", "no:cacheprovider", *variant.arguments, *paths,
         ]  # fmt: skip
-        done = run(command, cwd=ROOT, env=inside)
-        outcome.log = done.stdout
+        code, outcome.log = stream(command, seconds=seconds, cwd=ROOT, env=inside)
         outcome.seconds = time.monotonic() - start
         if report.is_file():
             counts = ET.parse(report).getroot()[0].attrib
             outcome.failed = int(counts["failures"]) + int(counts["errors"])
             outcome.skipped = int(counts["skipped"])
             outcome.passed = int(counts["tests"]) - outcome.failed - outcome.skipped
-        if done.returncode != 0 and outcome.failed == 0:
-            outcome.failed, outcome.reason = 1, f"pytest ended with {done.returncode}"
+        if code < 0:
+            outcome.failed, outcome.reason = 1, f"stopped after {outcome.seconds:.0f} s"
+        elif code != 0 and outcome.failed == 0:
+            outcome.failed, outcome.reason = 1, f"pytest ended with {code}"
     return outcome
 
 
@@ -221,6 +242,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("only", nargs="*", help="run the variants whose name contains one of these")
     parser.add_argument("--seed", type=int, default=None, help="of the random order")
+    parser.add_argument(
+        "--limit", type=float, default=LIMIT, help="seconds after which a variant is stopped"
+    )
     parser.add_argument("--list", action="store_true", help="print the variants and end")
     options = parser.parse_args()
     seed = random.randrange(10**6) if options.seed is None else options.seed
@@ -236,9 +260,7 @@ def main() -> int:
     outcomes = []
     for variant in variants:
         print(f"{variant.name} ({variant.what}) ...", flush=True)
-        outcomes.append(run_variant(variant))
-        if outcomes[-1].failed:
-            print(outcomes[-1].log[-20_000:], flush=True)
+        outcomes.append(run_variant(variant, seconds=options.limit))
     show(outcomes)
     return 1 if any(outcome.failed for outcome in outcomes) else 0
 

@@ -149,7 +149,8 @@ def _install(environment: str, wheel: Path, extras: str) -> Path:
     """An environment with the packages that the wheel needs, and this very wheel."""
     constraints = ROOT / "constraints.txt"
     python = make_environment(environment, sys.executable, [f".{extras}"], constraints=constraints)
-    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet"]
+    command += ["--disable-pip-version-check", "--no-input"]
     done = run([*command, "--force-reinstall", "--no-deps", str(wheel)])
     expect(done.returncode == 0, f"the wheel cannot be installed: {done.stdout[-2000:]}")
     return python
