@@ -40,7 +40,7 @@ def stream(command: list[str], *, seconds: float, **options: object) -> tuple[in
     said: list[str] = []
     with subprocess.Popen(  # type: ignore[call-overload]
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        start_new_session=True, **options,
+        process_group=0, **options,
     ) as process:  # fmt: skip
         over = threading.Timer(seconds, os.killpg, (process.pid, signal.SIGKILL))
         over.start()
