@@ -203,8 +203,8 @@ def run_variant(variant: Variant, *, seconds: float = LIMIT) -> Outcome:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
         command = [
-            str(python), "-m", "pytest", "-q", "-n", workers, "--dist", "worksteal", "--tb=short", "-rfE",
-            f"--junitxml={report}", "-p", "no:cacheprovider", *variant.arguments, *paths,
+            str(python), "-m", "pytest", "-q", "-n", workers, "--dist", "worksteal", "--tb=short",
+            "-rfE", f"--junitxml={report}", "-p", "no:cacheprovider", *variant.arguments, *paths,
         ]  # fmt: skip
         code, outcome.log = stream(command, seconds=seconds, cwd=ROOT, env=inside)
         outcome.seconds = time.monotonic() - start
