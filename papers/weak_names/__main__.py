@@ -27,6 +27,7 @@ def main(
             n_draws=1 if quick else draws,
             n_named=40 if quick else 150,
             engines=("sface",) if quick else ("sface", "dlib"),
+            domains=() if quick else ("sface-covered", "sface-lowres"),
             random_state=seed,
         )
     show_report(report, out, as_json)

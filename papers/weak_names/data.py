@@ -32,23 +32,40 @@ class Album(NamedTuple):
     truth: np.ndarray
 
 
-def load_people(home: Any = None, engine: str = "sface", random_state: int = 0) -> People:
-    """LFW in three parts by person: model, calibration, albums."""
-    data = load_lfw_embeddings(home, engine)
-    found = np.asarray(data.detected, dtype=bool)
-    X = data.vectors[found].astype(np.float64)
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    y = np.asarray(data.people)[found]
+def load_people(
+    home: Any = None, engine: str = "sface", random_state: int = 0, domain: str | None = None
+) -> People:
+    """LFW in three parts by person: model, calibration, albums.
+
+    Parameters
+    ----------
+    home, engine, random_state
+        As in :func:`papers.weak_names.report.reproduce_weak_names`.
+    domain : {"sface-covered", "sface-lowres"} or None
+        Vectors of the albums, where they are not of the kind that model and calibration saw.
+    """
+    X, y, found = _read(home, engine)
     everybody = np.unique(y)
     np.random.default_rng(random_state).shuffle(everybody)
     n = len(everybody)
     model_people, calibration, album = np.split(everybody, [n // 4, n // 2])
-    mine = np.isin(y, model_people)
-    model = JointBayesian().fit(X[mine], y[mine])
-    mine = np.isin(y, calibration)
+    mine = np.isin(y, model_people) & found
+    model = JointBayesian(features=engine).fit(X[mine], y[mine])
+    mine = np.isin(y, calibration) & found
     verifier = Verifier(model, random_state=random_state).fit(X[mine], y[mine])
-    mine = np.isin(y, album)
+    if domain is not None:
+        X, y, found = _read(home, domain)
+    mine = np.isin(y, album) & found
     return People(X[mine], y[mine], verifier)
+
+
+def _read(home: Any, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Vectors of unit length, people, and which faces were found."""
+    data = load_lfw_embeddings(home, name)
+    X = data.vectors.astype(np.float64)
+    length = np.linalg.norm(X, axis=1)
+    found = np.asarray(data.detected, dtype=bool) & (length > 0)
+    return X / np.where(found, length, 1.0)[:, None], np.asarray(data.people), found
 
 
 def draw_album(

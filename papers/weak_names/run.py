@@ -8,10 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from mien.gallery import FaceModel
+from mien.recognition import adapt_vectors, name_faces
 from mien.verification import WeakNames
 from papers.weak_names.data import Album
 
-__all__ = ["METHODS", "Judgement", "judge"]
+__all__ = ["ADAPTING", "METHODS", "Judgement", "judge"]
 
 
 class Judgement(NamedTuple):
@@ -87,4 +89,27 @@ METHODS: dict[str, Callable[[Album, Any], np.ndarray]] = {
     "(a) one face and one name": lambda album, verifier: _alone(album),
     "(b) nearest after (a)": _nearest,
     "(c) classifier on all candidates": _classifier,
+}
+
+
+def _adapting(album: Album, verifier: Any) -> np.ndarray:
+    """The verifier moves to the sure faces where that is better on people held out."""
+    model = FaceModel.of(verifier)
+    return name_faces(model, album.faces, album.bags, album.names, adapt=True).names.labels_
+
+
+def _always_moved(album: Album, verifier: Any) -> np.ndarray:
+    """The verifier moves to the sure faces whatever people held out say."""
+    labels = _weak_names(album, verifier)
+    sure = np.asarray([label is not None for label in labels])
+    people = np.asarray([str(label) for label in labels[sure]])
+    moved = adapt_vectors(FaceModel.of(verifier), album.faces[sure], people)
+    return _weak_names(album, moved)
+
+
+#: What learning from the sure faces brings, on vectors of another kind than the model's.
+ADAPTING: dict[str, Callable[[Album, Any], np.ndarray]] = {
+    "WeakNames": _weak_names,
+    "moved if held-out people gain": _adapting,
+    "moved always": _always_moved,
 }

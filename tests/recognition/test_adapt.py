@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from mien.errors import NotEnoughDataError
+from mien.errors import InputError, NotEnoughDataError
+from mien.gallery import Gallery
 from mien.recognition import FaceModel, _adapt, load_source
-from mien.recognition._adapt import _gain, adapt_to, adapt_vectors
+from mien.recognition._adapt import _Decisions, _gain, _Held, adapt_to, adapt_vectors
 from mien.verification import TransferJointBayesian
 from tests.near import assert_near
 
@@ -116,3 +119,39 @@ def test_people_like_those_of_the_source_only_calibrate() -> None:
     # What the people say moves the threshold: they are less alike than those that are feared.
     table = source.verifier.thresholds_
     assert own.threshold(table, 0.001, size=1) < source.calibrate().threshold(table, 0.001, size=1)
+
+
+def test_decisions_are_worse_only_if_no_broken_rate_is_mended() -> None:
+    before = _Decisions(900, 1000, 5, 10_000)
+    assert not _Decisions(895, 1000, 5, 10_000).worsen(before)
+    assert _Decisions(400, 1000, 0, 10_000).worsen(before)  # names are lost
+    assert _Decisions(950, 1000, 100, 10_000).worsen(before)  # the rate breaks
+    assert not _Decisions(800, 1000, 10, 10_000).worsen(_Decisions(950, 1000, 200, 10_000))
+    assert not _Decisions(6, 7, 1, 60).worsen(_Decisions(7, 7, 0, 60))  # of few, one is chance
+
+
+def test_a_gallery_keeps_its_verifier_where_nothing_is_gained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = load_source("sface")
+    X, y = shifted_people(8, 3, shift=0.0)
+    place = tmp_path / "people.gallery"
+    Gallery.create(place, source).close()
+    monkeypatch.setattr(_adapt, "_read_faces", lambda *_: (X, y, []))
+    good, bad = _Decisions(70, 72, 0, 1000), _Decisions(28, 72, 0, 1000)
+
+    def held_out(gain: tuple[float, float, float], after: _Decisions) -> bool:
+        found = _Held({}, {}, gain, False, (good, after))
+        monkeypatch.setattr(_adapt, "_compare", lambda *_: found)
+        return _adapt.adapt("photos", gallery=place, out=tmp_path / "m.mien").better
+
+    assert not held_out((0.01, -0.01, 0.03), good)  # within chance
+    assert not held_out((0.20, 0.10, 0.30), bad)  # better ratios, fewer names
+    assert (tmp_path / "m.mien").is_file()  # asked for by name
+    with Gallery.open(place, read_only=True) as gallery:
+        assert gallery.model.card["name"] == source.card["name"]
+        with pytest.raises(InputError, match="never replaced"):
+            gallery.revert_model()
+    assert held_out((0.20, 0.10, 0.30), good)
+    with Gallery.open(place, read_only=True) as gallery:
+        assert gallery.model.card["name"] == "adapted verifier"

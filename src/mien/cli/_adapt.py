@@ -33,7 +33,12 @@ def run(
     out: Annotated[Path | None, typer.Option(metavar="FILE", help="Model file to write.")] = None,
     gallery: Annotated[
         Path | None,
-        typer.Option("--gallery", "-g", metavar="FILE", help="Gallery whose verifier is replaced."),
+        typer.Option(
+            "--gallery",
+            "-g",
+            metavar="FILE",
+            help="Gallery that gets the adapted verifier, if it is better on held-out people.",
+        ),
     ] = None,
     model: Annotated[
         Path | None,
@@ -90,7 +95,13 @@ def run(
             key=ask_key(passphrase),
         )
     if as_json:
-        print_json(result.to_dict() | {"model": None if out is None else str(out)})
+        print_json(
+            result.to_dict()
+            | {
+                "model": None if out is None else str(out),
+                "replaced": gallery is not None and result.better,
+            }
+        )
     else:
         _show(result, out, gallery)
     if result.failures:
@@ -138,8 +149,11 @@ def _show(result: Adaptation, out: Path | None, gallery: Path | None) -> None:
     show_failures(result.failures, result.pictures + len(result.failures))
     for warning in result.warnings:
         warn(warning)
-    for what, place in (("Model", out), ("Verifier replaced in", gallery)):
-        if place is not None:
-            say(f"{what}: {place}")
+    if out is not None:
+        say(f"Model: {out}")
+    if gallery is not None and result.better:
+        say(f"Verifier replaced in {gallery}; mien adapt --revert goes back.")
+    elif gallery is not None:
+        say(f"{gallery} keeps its verifier: nothing shows that the adapted one is better.")
     if out is None and gallery is None:
         note("Nothing was written: give --out FILE or --gallery FILE.")

@@ -14,7 +14,7 @@ from mien.cli._outputs import check_file, saying_what_is_kept
 from mien.errors import InputError
 
 if TYPE_CHECKING:
-    from mien.recognition import Failure
+    from mien.recognition import Failure, NamedEnrolment
 
 __all__ = ["run", "show_failures"]
 
@@ -75,6 +75,14 @@ def run(
             show_default="0.95",
         ),
     ] = None,
+    adapt: Annotated[
+        bool,
+        typer.Option(
+            "--adapt",
+            help="With --names: let the faces whose names are sure move the verifier, if that is "
+            "better on held-out people.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(metavar="FOLDER", help="With --names: write a page with every face here."),
@@ -104,11 +112,14 @@ def run(
         if len(photos) > 1:
             raise InputError(f"--names reads one folder at a time; {len(photos)} were given")
         _enrol_names(
-            photos[0], gallery, names, min_probability or 0.95, out, model, engine, min_quality,
+            photos[0], gallery, names, min_probability or 0.95, adapt, out, model, engine, min_quality,
             jobs, ask_key(passphrase, new=not gallery.exists()), as_json,
         )  # fmt: skip
         return
-    refuse("is for names of other programs (--names)", min_probability=min_probability, out=out)
+    refuse(
+        "is for names of other programs (--names)",
+        min_probability=min_probability, out=out, adapt=adapt,
+    )  # fmt: skip
     from mien.recognition import enrol
 
     check_file(gallery)
@@ -143,6 +154,7 @@ def _enrol_names(
     gallery: Path,
     names: list[str],
     min_probability: float,
+    adapt: bool,
     out: Path | None,
     model: Path | None,
     engine: str | None,
@@ -160,6 +172,7 @@ def _enrol_names(
             gallery,
             sources="auto" if names == ["auto"] else names,
             min_probability=min_probability,
+            adapt=adapt,
             model=model,
             engine=engine,
             min_quality=min_quality,
@@ -181,12 +194,25 @@ def _enrol_names(
     )
     for name, times in list(result.people.items())[:_NAMED]:
         say(f"  {name}: {times:,}")
+    if adapt:
+        _say_adapted(result)
     if result.unplaced:
         note(f"{len(result.unplaced):,} names stand at a place where no face was found.")
     show_failures(result.failures, result.pictures)
     say(f"Gallery: {result.gallery}")
     if page is not None:
         note(f"Page: {page}")
+
+
+def _say_adapted(result: NamedEnrolment) -> None:
+    """Whether the verifier learned from the sure faces."""
+    learned = result.adaptation
+    if learned is None:
+        say("The verifier stays: fewer than four people have two faces whose names are sure.")
+    elif learned.better and learned.moved:
+        say(f"The verifier was moved to the {count(learned.pictures, 'face')} that are sure.")
+    else:
+        say("The verifier stays: moving it is not better on held-out people.")
 
 
 def show_failures(failures: list[Failure], n_pictures: int) -> None:

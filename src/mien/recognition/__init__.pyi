@@ -20,6 +20,7 @@ from ._identify import (
     iter_identified,
 )
 from ._models import FaceModel, engine_of, load_model, load_source
+from ._name_faces import NamedFaces, name_faces
 from ._people import Failure, choose_face, count_reasons, list_people
 from ._recogniser import ComparedPair, Pair, Recogniser, read_pairs, verify_pairs
 from ._source import fit_source
@@ -41,6 +42,7 @@ __all__ = [
     "IdentifiedPicture",
     "NamedEnrolment",
     "NamedFace",
+    "NamedFaces",
     "Pair",
     "PeopleFound",
     "RateCheck",
@@ -70,6 +72,7 @@ __all__ = [
     "load_completer",
     "load_model",
     "load_source",
+    "name_faces",
     "name_targets",
     "read_pairs",
     "report_names",

@@ -6,7 +6,7 @@ import os
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -38,11 +38,47 @@ _FEW = 20
 _FOLDS = 5
 _MOST_PICTURES = 10
 _MOST_IMPOSTORS = 40_000
+_FAR = 1e-3  # the rate at which decisions are compared
+_FEWER_FOUND = 0.01  # so small a share lost, and so few false, are chance
+_BY_CHANCE = 3
 #: Of few people the ratio alone is calibrated, with a firm ridge, and in two halves, which leave
 #: the most pairs of strangers: see docs/recognition.md for how this was chosen.
 _CALIBRATION: dict[str, Any] = {
     "candidates": ("ratio",), "ridge": 1e-2, "prior": 0.1, "n_splits": 2, "random_state": 0,
 }  # fmt: skip
+
+
+class _Decisions(NamedTuple):
+    """Held-out pairs of one person and of two people, and how many are accepted at a stated .1 %."""
+
+    found: int
+    same: int
+    false: int
+    different: int
+
+    def worsen(self, before: _Decisions) -> bool:
+        """Whether fewer are found without a broken rate as the reason, or the rate breaks."""
+        more_false = self.false - before.false
+        broken = before.false > _BY_CHANCE + 2 * _FAR * before.different
+        fewer = before.found - self.found > max(1, _FEWER_FOUND * self.same)
+        breaks = self.false > _BY_CHANCE + 2 * _FAR * self.different
+        return (fewer and not (broken and more_false < 0)) or (breaks and more_false > _BY_CHANCE)
+
+    def to_dict(self) -> dict[str, float]:
+        return {
+            "found": self.found / max(self.same, 1),
+            "false": self.false / max(self.different, 1),
+        }
+
+
+class _Held(NamedTuple):
+    """What people held out say: before, after, gain, whether to move, decisions of both."""
+
+    before: dict[str, Any]
+    after: dict[str, Any]
+    gain: tuple[float, float, float]
+    moved: bool
+    decisions: tuple[_Decisions, _Decisions]
 
 
 @dataclass(frozen=True)
@@ -65,6 +101,13 @@ class Adaptation:
         verifier as it was and by one adapted to the others; None where the people are too few.
     gain : (float, float, float) or None
         By how much Cllr fell, with its 95 % interval over people (paired).
+    better : bool
+        Whether a gallery should have it: Cllr fell for certain, and no fewer people held out are
+        recognised at the stated rate. True as well where nobody could be held out: then only the
+        calibration was learned, which a gallery replaces by that of its own people.
+    decisions : (dict, dict) or None
+        Before and after: shares of pairs of one person (``found``) and of two people (``false``)
+        that are accepted at a stated false accept rate of .1 %.
     warnings : list of str
         What to keep in mind.
     failures : list of Failure
@@ -81,11 +124,15 @@ class Adaptation:
     gain: tuple[float, float, float] | None
     warnings: list[str]
     failures: list[Failure] = field(default_factory=list)
+    better: bool = True
+    decisions: tuple[dict[str, float], dict[str, float]] | None = None
 
     def rows(self) -> list[dict[str, Any]]:
         """Before and after as rows of a table; none where nobody could be held out."""
         rows = []
-        for name, found in (("as it was", self.before), ("adapted to the others", self.after)):
+        names = ("as it was", "adapted to the others")
+        both = zip(names, (self.before, self.after), self.decisions or ({}, {}), strict=True)
+        for name, found, decided in both:
             if found is None:
                 continue
             rate = found["verification_rates"][0]
@@ -96,6 +143,8 @@ class Adaptation:
                     "Cllr, best calibration": found["min_cllr"]["value"],
                     "EER": {k: found["eer"][k] for k in ("value", "low", "high")},
                     "TPR at 1 % FAR": {k: rate[k] for k in ("value", "low", "high")},
+                    "found at a stated .1 %": decided.get("found"),
+                    "false": decided.get("false"),
                 }
             )
         return rows
@@ -109,6 +158,7 @@ class Adaptation:
             "weight of the source": self.source_weight,
             "held out": self.rows(),
             "gain in Cllr": None if self.gain is None else list(self.gain),
+            "better": self.better,
             "warnings": self.warnings,
             "lowest far": self.model.verifier.thresholds_.lowest_far,
             "failures": [
@@ -181,9 +231,7 @@ def _limit(y: np.ndarray) -> np.ndarray:
     return np.concatenate([np.flatnonzero(y == name)[:_MOST_PICTURES] for name in np.unique(y)])
 
 
-def _compare(
-    source: FaceModel, X: np.ndarray, y: np.ndarray
-) -> tuple[dict[str, Any], dict[str, Any], tuple[float, float, float], bool] | None:
+def _compare(source: FaceModel, X: np.ndarray, y: np.ndarray) -> _Held | None:
     """Before and after on people held out, and whether to move; None where they are too few."""
     useful = _count_useful(y)
     if useful < _FEWEST_COMPARED:
@@ -194,7 +242,10 @@ def _compare(
     part = {name: k % n_folds for k, name in enumerate(names.tolist())}
     fold = np.asarray([part[name] for name in y.tolist()])
     scores: list[np.ndarray] = []
+    accepted: list[np.ndarray] = []
     pairs: list[np.ndarray] = []
+    table = source.verifier.thresholds_
+    at_first = source.calibrate().threshold(table, _FAR, size=1)
     for k in range(n_folds):
         held = np.flatnonzero(fold == k)
         moved = adapt_vectors(source, X[fold != k], y[fold != k])
@@ -202,26 +253,43 @@ def _compare(
         first, second = X[rows[:, 0]], X[rows[:, 1]]
         shipped = source.verifier.score_pairs(first, second)
         own = recalibrate(source, X[fold != k], y[fold != k]).calibrate()
-        curve = source.verifier.thresholds_.curve()
-        here = [shipped, own.log_ratios(curve, shipped), moved.score_pairs(first, second)]
-        scores.append(np.stack(here))
+        by_moved = moved.score_pairs(first, second)
+        scores.append(np.stack([shipped, own.log_ratios(table.curve(), shipped), by_moved]))
+        # A gallery calibrates whatever model it has by its own people.
+        as_moved = FaceModel(source.engine, moved, _card(source, y, None))
+        after = recalibrate(as_moved, X[fold != k], y[fold != k]).calibrate()
+        limit = after.threshold(moved.thresholds_, _FAR, size=1)
+        accepted.append(
+            np.stack(
+                [
+                    shipped >= at_first,
+                    shipped >= own.threshold(table, _FAR, size=1),
+                    by_moved >= limit,
+                ]
+            )
+        )
         pairs.append(y[rows])
         report_progress("people held out", k + 1, n_folds)
-    return _measure(np.concatenate(scores, axis=1), np.concatenate(pairs))
+    return _measure(
+        np.concatenate(scores, axis=1), np.concatenate(accepted, axis=1), np.concatenate(pairs)
+    )
 
 
-def _measure(
-    scores: np.ndarray, who: np.ndarray
-) -> tuple[dict[str, Any], dict[str, Any], tuple[float, float, float], bool]:
-    """Scores (3, n) of the verifier as it was, recalibrated, and moved."""
+def _measure(scores: np.ndarray, accepted: np.ndarray, who: np.ndarray) -> _Held:
+    """Scores and decisions (3, n) of the verifier as it was, recalibrated, and moved."""
     same = who[:, 0] == who[:, 1]
+    n_same, n_other = int(same.sum()), int((~same).sum())
+    decided = [
+        _Decisions(int(a[same].sum()), n_same, int(a[~same].sum()), n_other) for a in accepted
+    ]
     if np.count_nonzero(~same) > _MOST_IMPOSTORS:
         kept = np.random.default_rng(0).choice(np.flatnonzero(~same), _MOST_IMPOSTORS, False)
         rows = np.sort(np.concatenate([np.flatnonzero(same), kept]))
         scores, who, same = scores[:, rows], who[rows], same[rows]
     # Moving two covariances must pay: few people say little about them.
-    moved = _gain(scores[[1, 2]], who, same)[1] > 0
-    scores = scores[[0, 2 if moved else 1]]
+    moved = _gain(scores[[1, 2]], who, same)[1] > 0 and not decided[2].worsen(decided[1])
+    taken = 2 if moved else 1
+    scores = scores[[0, taken]]
     before, after = (
         evaluate_verification(
             values[same], values[~same], fars=(0.01,), llr=True,
@@ -229,7 +297,8 @@ def _measure(
         )
         for values in scores
     )  # fmt: skip
-    return before, after, _gain(scores, who, same), moved
+    gain = _gain(scores, who, same)
+    return _Held(before, after, gain, moved, (decided[0], decided[taken]))
 
 
 def _gain(scores: np.ndarray, who: np.ndarray, same: np.ndarray) -> tuple[float, float, float]:
@@ -254,9 +323,10 @@ def _gain(scores: np.ndarray, who: np.ndarray, same: np.ndarray) -> tuple[float,
     return value, float(low), float(high)
 
 
-def _warn(useful: int, gain: tuple[float, float, float] | None) -> list[str]:
+def _warn(useful: int, held: _Held | None) -> list[str]:
     found = []
-    if gain is None:
+    gain = None if held is None else held.gain
+    if held is None or gain is None:
         found.append(
             f"{useful} people with two pictures or more: too few to hold anybody out, so nothing "
             f"says whether this helps; {_FEWEST_COMPARED} or more are needed for that"
@@ -265,6 +335,11 @@ def _warn(useful: int, gain: tuple[float, float, float] | None) -> list[str]:
         found.append("on people held out the difference is within chance: no reason to change")
     elif gain[2] < 0:
         found.append("on people held out the adapted verifier is worse: keep the one you had")
+    elif held.decisions[1].worsen(held.decisions[0]):
+        found.append(
+            "at the stated rate the adapted verifier decides worse about people held out: keep the "
+            "one you had"
+        )
     if useful < _FEW:
         found.append(
             f"only {useful} people with two pictures or more: intervals are wide, and low error "
@@ -312,7 +387,8 @@ def adapt(
     engine : {"sface", "dlib"} or None
         None is the model's, the gallery's, or "sface".
     gallery : Gallery or path
-        Gets the adapted verifier; its templates stay as they are.
+        Gets the adapted verifier if that is better on people held out, and keeps its own
+        otherwise; its templates stay as they are.
     out : path or None
         Where to write the adapted verifier.
     n_jobs : int
@@ -343,7 +419,7 @@ def adapt(
     result = adapt_to(source, X, y, failures)
     if out is not None:
         save(result.model, Path(out))
-    if gallery is not None:
+    if gallery is not None and result.better:
         with open_gallery(gallery, key=key) as opened:
             opened.set_model(result.model)
     return result
@@ -358,14 +434,17 @@ def adapt_to(
     useful = _count_useful(y)
     if useful < _FEWEST:
         raise NotEnoughDataError(_too_few(useful))
-    compared = _compare(source, X, y)
-    before, after, gain, moved = (None, None, None, False) if compared is None else compared
+    held = _compare(source, X, y)
     model, weight = recalibrate(source, X, y), 1.0
-    if moved:
+    if held is not None and held.moved:
         verifier = adapt_vectors(source, X, y)
         model = FaceModel(source.engine, verifier, _card(source, y, None))
         weight = float(verifier.model_.source_weight_)
-    warned = _warn(useful, gain)
+    n_people, warned = len(np.unique(y)), _warn(useful, held)
+    if held is None:
+        return Adaptation(model, n_people, len(y), False, 1.0, None, None, None, warned, failures)
+    first, then = held.decisions
     return Adaptation(
-        model, len(np.unique(y)), len(y), moved, weight, before, after, gain, warned, failures
-    )
+        model, n_people, len(y), held.moved, weight, held.before, held.after, held.gain, warned,
+        failures, held.gain[1] > 0 and not then.worsen(first), (first.to_dict(), then.to_dict()),
+    )  # fmt: skip

@@ -14,11 +14,12 @@ from mien.errors import DataError, MienError
 from mien.faces import FoundFace, PictureResult, analyse_pictures
 from mien.gallery import FaceModel, Gallery
 from mien.media import NamedRegion, PictureNames, read_image, read_names, resize_images
+from mien.recognition._adapt import Adaptation
 from mien.recognition._galleries import open_or_create
 from mien.recognition._models import engine_of
+from mien.recognition._name_faces import NamedFaces, name_faces
 from mien.recognition._people import Failure, check_rate, count_reasons
 from mien.reports import Report
-from mien.verification import WeakNames
 
 __all__ = ["NamedEnrolment", "NamedFace", "enrol_names", "report_names"]
 
@@ -91,6 +92,8 @@ class NamedEnrolment:
         Names with a place at which no face was found.
     failures : list of Failure
         Pictures without a face, and files of names that could not be used.
+    adaptation : Adaptation or None
+        With ``adapt``: what moving the verifier to the sure faces brings; see :func:`name_faces`.
     """
 
     gallery: Path
@@ -101,6 +104,7 @@ class NamedEnrolment:
     sources: dict[str, int]
     unplaced: list[tuple[Path, str]] = field(repr=False)
     failures: list[Failure] = field(repr=False)
+    adaptation: Adaptation | None = None
 
     @property
     def people(self) -> dict[str, int]:
@@ -125,6 +129,7 @@ class NamedEnrolment:
                 {"file": str(f.path), "reason": f.reason, "detail": f.detail} for f in self.failures
             ],
             "failures by reason": count_reasons(self.failures),
+            "adaptation": None if self.adaptation is None else self.adaptation.to_dict(),
         }
 
 
@@ -134,6 +139,7 @@ def enrol_names(
     *,
     sources: Sequence[str] | str = "auto",
     min_probability: float = 0.95,
+    adapt: bool = False,
     model: FaceModel | PathLike | None = None,
     engine: str | None = None,
     min_quality: float = 0.0,
@@ -157,6 +163,9 @@ def enrol_names(
         What to read; see :func:`mien.media.read_names`.
     min_probability : float
         Least probability of a name without a place.
+    adapt : bool
+        Whether the faces whose names are sure may move the gallery's verifier; they do so only if
+        that is better on people held out.
     model, engine, min_quality, n_jobs, key
         As in :func:`enrol`.
 
@@ -185,7 +194,11 @@ def enrol_names(
         usable, more = _leave_out_faces(results, min_quality)
         failures += more
         placed, unplaced = _match_places(listed, results, usable)
-        faces = _find_names(listed, results, usable, placed, opened.model, min_probability)
+        faces, learned = _find_names(
+            listed, results, usable, placed, opened.model, min_probability, adapt
+        )
+        if learned is not None and learned.model is not opened.model:
+            opened.set_model(learned.model)
         added, already, refused = _store(opened, results, usable, faces, Path(photos))
         failures += refused
         path = opened.path
@@ -193,7 +206,10 @@ def enrol_names(
     for one in listed:
         for source in one.sources:
             counts[source] = counts.get(source, 0) + 1
-    return NamedEnrolment(path, faces, added, already, len(listed), counts, unplaced, failures)
+    return NamedEnrolment(
+        path, faces, added, already, len(listed), counts, unplaced, failures,
+        None if learned is None else learned.adaptation,
+    )  # fmt: skip
 
 
 def _leave_out_faces(
@@ -255,7 +271,8 @@ def _find_names(
     placed: dict[tuple[int, int], str],
     model: FaceModel,
     min_probability: float,
-) -> list[NamedFace]:
+    adapt: bool,
+) -> tuple[list[NamedFace], NamedFaces | None]:
     """Who every face is; a face whose name came with its place is a picture of its own."""
     places: list[tuple[int, int]] = []
     bags: list[int] = []
@@ -271,10 +288,12 @@ def _find_names(
             bags += [len(names)] * len(mine)
             names.append(list(one.names))
     if not places:
-        return []
+        return [], None
     vectors = np.stack([results[i].faces[k].vector for i, k in places]).astype(np.float64)
-    weak = WeakNames(model.verifier, min_probability=min_probability)
-    weak.fit(vectors, np.asarray(bags), names)
+    found = name_faces(
+        model, vectors, np.asarray(bags), names, min_probability=min_probability, adapt=adapt
+    )
+    weak = found.names
     faces = []
     for place, label, options in zip(places, weak.labels_, weak.probabilities_, strict=True):
         i, k = place
@@ -286,7 +305,7 @@ def _find_names(
         faces.append(
             NamedFace(listed[i].path, k, (left, top, width, height), person, chance, best, how)
         )
-    return sorted(faces, key=lambda face: (str(face.path), face.number))
+    return sorted(faces, key=lambda face: (str(face.path), face.number)), found
 
 
 def _store(
