@@ -11,8 +11,15 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from mien.errors import DataError
-from mien.media import NamedRegion, read_image, read_xmp, turn_box, write_sidecar
+from mien.errors import DataError, InputError
+from mien.media import (
+    NamedRegion,
+    embed_names,
+    read_image,
+    read_xmp,
+    turn_box,
+    write_sidecar,
+)
 from tests.near import assert_near
 
 BOX = (0.1, 0.2, 0.3, 0.25)
@@ -201,3 +208,75 @@ def test_exiv2_reads_the_sidecar(tmp_path: Path) -> None:
     assert "mwg-rs:Name" in done.stdout
     assert "MPReg:PersonDisplayName" in done.stdout
     assert done.stdout.count("Ann Lee") == 3
+
+
+needs_exiftool = pytest.mark.skipif(
+    shutil.which("exiftool") is None,
+    reason="exiftool (Debian: libimage-exiftool-perl) is not installed",
+)
+
+
+@needs_exiftool
+@pytest.mark.parametrize("suffix", [".jpg", ".png", ".webp"])
+def test_names_are_embedded_with_a_backup(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"-a b{suffix}"
+    rng = np.random.default_rng(0)
+    Image.fromarray(rng.integers(0, 256, (60, 80, 3), np.uint8)).save(path)
+    before = path.read_bytes()
+    change = embed_names(path, [NamedRegion("Zoë Ng", BOX)], keywords=True)
+    assert change.added == ["Zoë Ng"]
+    assert (tmp_path / f"-a b{suffix}_original").read_bytes() == before
+    assert not (tmp_path / f"-a b{suffix}.xmp").exists()
+    (region,) = read_xmp(path).regions
+    assert region.name == "Zoë Ng"
+    assert np.abs(np.subtract(region.box, BOX)).max() < 1e-5
+    with Image.open(path) as after, Image.open(tmp_path / f"-a b{suffix}_original") as original:
+        assert np.array_equal(np.asarray(after), np.asarray(original))  # not a pixel
+    written = path.read_bytes()
+    again = embed_names(path, [NamedRegion("Zoë Ng", BOX)])
+    assert again.already == ["Zoë Ng"]
+    assert path.read_bytes() == written
+
+
+@needs_exiftool
+def test_embedding_keeps_what_others_wrote(tmp_path: Path) -> None:
+    path = tmp_path / "a.jpg"
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    exif[0x010F] = "A camera"
+    Image.new("RGB", (80, 60)).save(path, exif=exif)
+    subprocess.run(
+        ["exiftool", "-q", "-overwrite_original", "-XMP-dc:Title=A title", "-XMP:Rating=4", path],
+        check=True,
+    )
+    embed_names(path, [NamedRegion("Ann", BOX)])
+    told = json.loads(
+        subprocess.run(
+            ["exiftool", "-struct", "-j", path], capture_output=True, text=True, check=True
+        ).stdout
+    )[0]
+    assert (told["Title"], told["Rating"], told["Make"]) == ("A title", 4, "A camera")
+    assert told["RegionInfo"]["RegionList"][0]["Name"] == "Ann"
+    assert told["PersonInImage"] == "Ann" or told["PersonInImage"] == ["Ann"]
+    (region,) = read_xmp(path).regions
+    assert np.abs(np.subtract(region.box, BOX)).max() < 1e-5  # there and back by the orientation
+    other = embed_names(path, [NamedRegion("Bob", BOX)])
+    assert other.kept == [("Ann", "Bob")]
+
+
+@needs_exiftool
+def test_a_picture_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.bmp"
+    Image.new("RGB", (80, 60)).save(path)
+    with pytest.raises(DataError, match="exiftool cannot write"):
+        embed_names(path, [NamedRegion("Ann", BOX)])
+    assert [entry.name for entry in tmp_path.iterdir()] == ["a.bmp"]
+
+
+def test_without_exiftool_there_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Image.new("RGB", (80, 60)).save(tmp_path / "a.jpg")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match="needs the program exiftool"):
+        embed_names(tmp_path / "a.jpg", [NamedRegion("Ann", BOX)])

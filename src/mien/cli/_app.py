@@ -42,6 +42,10 @@ _KEYS = {
 }
 _GALLERY = {
     "check": Verb("mien.cli._gallery:check", "Check a gallery and whether its rates hold."),
+    "forget": Verb("mien.cli._gallery:forget", "Delete what was remembered about pictures."),
+}
+_EXPORT = {
+    "xmp": Verb("mien.cli._export", "Write names as XMP for photo applications."),
 }
 _DATA = {
     "list": Verb("mien.cli._data:list_known", "List the known data sets."),
@@ -52,6 +56,8 @@ VERBS = {
     "verify": Verb("mien.cli._verify", "Compare the faces in photographs."),
     "enrol": Verb("mien.cli._enrol", "Add people to a gallery."),
     "identify": Verb("mien.cli._identify", "Name the people in photographs and videos."),
+    "find": Verb("mien.cli._find", "List the photographs that show people."),
+    "export": Verb(_EXPORT, "Write names for photo applications."),
     "people": Verb(_PEOPLE, "List, rename, merge and delete the people in a gallery."),
     "gallery": Verb(_GALLERY, "Check a gallery and the error rates that it supports."),
     "adapt": Verb("mien.cli._adapt", "Adapt the verifier to your own people and camera."),

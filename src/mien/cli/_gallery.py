@@ -14,7 +14,7 @@ from mien.cli._outputs import check_folder
 if TYPE_CHECKING:
     from mien.recognition import GalleryCheck
 
-__all__ = ["check"]
+__all__ = ["check", "forget"]
 
 
 def check(
@@ -57,6 +57,24 @@ def check(
         note(f"Report: {page}")
     if found.faults:
         raise typer.Exit(1)
+
+
+def forget(
+    gallery: Gallery,
+    as_json: AsJson = False,
+) -> None:
+    """Delete what mien identify --remember kept about pictures; the gallery itself stays."""
+    from mien.recognition import forget_pictures
+
+    done = forget_pictures(gallery)
+    if as_json:
+        print_json({"gallery": str(gallery), "forgotten": done})
+    else:
+        say(
+            f"What was remembered for {gallery} is deleted, and overwritten."
+            if done
+            else f"Nothing was remembered for {gallery}."
+        )
 
 
 def _print(found: GalleryCheck) -> None:

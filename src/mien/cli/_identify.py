@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mien.cli._display import count, note, print_json, say, showing_progress
+from mien.cli._export import XmpKeywords, XmpNames, check_xmp
 from mien.cli._options import AsJson, Gallery, Impostors, Jobs, Passphrase, ask_key, refuse
 from mien.cli._outputs import check_folder
+from mien.errors import InputError
 
 if TYPE_CHECKING:
     from mien.recognition import IdentifiedFace, IdentifiedPicture
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["run"]
 
 _EVERY = 5
+_XMP = (None, "none", "sidecar", "embed")
 
 
 def run(
@@ -42,11 +45,20 @@ def run(
     xmp: Annotated[
         str | None,
         typer.Option(
-            metavar="WHICH",
-            help="Write XMP sidecars for photo applications: confirmed (faces that are enrolled) "
-            "or all (also names found now).",
+            metavar="PLACE",
+            help="Write names as XMP for photo applications: sidecar (beside the photographs), "
+            "embed (into them, with exiftool and a backup) or none.",
+            show_default="none",
         ),
     ] = None,
+    names: XmpNames = None,
+    keywords: XmpKeywords = False,
+    remember: Annotated[
+        bool,
+        typer.Option(
+            "--remember", help="Keep who is on which file beside the gallery, for mien find."
+        ),
+    ] = False,
     every: Annotated[
         int | None,
         typer.Option(min=1, help="For videos: analyse every N-th frame.", show_default=str(_EVERY)),
@@ -62,37 +74,48 @@ def run(
 
     Exit code 1: some files could not be used; all others were.
     """
-    from mien.recognition import iter_identified, write_names
+    from mien.recognition import iter_identified, open_gallery, write_names
+    from mien.recognition import remember as keep_pictures
 
     if every is not None:
         from mien.media import find_media
 
         if not any(find_media(place).videos for place in photos):
             refuse("is for videos, and none was given", every=every)
-    if xmp is not None:
-        from mien._core.validation import check_choice
-        from mien.recognition import NAMES_WRITTEN
-
-        check_choice("--xmp", xmp, NAMES_WRITTEN)
+    if xmp not in _XMP:
+        raise InputError(f"--xmp must be sidecar, embed or none; got {xmp!r}")
+    if xmp in (None, "none"):
+        refuse("is for --xmp sidecar or embed", names=names, keywords=keywords)
+        xmp = None
+    else:
+        names = check_xmp(names, embed=xmp == "embed")
     check_folder(out)
-    key = ask_key(passphrase)
-    results, sidecars, kept = [], 0, 0
-    with showing_progress():
+    results: list[IdentifiedPicture] = []
+    sidecars = kept = 0
+    with (
+        open_gallery(gallery, key=ask_key(passphrase), read_only=True) as opened,
+        showing_progress(),
+    ):
+        if remember:
+            keep_pictures([], opened)  # a gallery that cannot is refused before the work
         for result in iter_identified(
             list(photos),
-            gallery,
+            opened,
             fpir=fpir,
             top=top,
             every=every or _EVERY,
             n_jobs=jobs,
-            key=key,
             impostors=impostors,
         ):
             results.append(result)
             if out is not None and result.error is None:
                 _draw(result, out, len(results))
+            if remember:
+                keep_pictures([result], opened)
             if xmp is not None:
-                change = write_names(result, gallery, which=xmp, key=key)
+                change = write_names(
+                    result, opened, which=names or "confirmed", place=xmp, keywords=keywords
+                )
                 sidecars += change is not None and bool(change.added)
                 kept += 0 if change is None else len(change.kept)
     if as_json:
@@ -102,7 +125,8 @@ def run(
     if out is not None:
         note(f"Pictures: {out}")
     if xmp is not None:
-        note(f"Sidecars written or changed: {sidecars:,}")
+        what = "Photographs" if xmp == "embed" else "Sidecars"
+        note(f"{what} written or changed: {sidecars:,}")
         if kept:
             note(f"{kept:,} faces keep the name that another program gave them")
     if any(result.error is not None for result in results):

@@ -103,6 +103,8 @@ def delete_person(
     as_json: AsJson = False,
 ) -> None:
     """Delete a person and all their faces for good; the bytes in the file are overwritten."""
+    from mien.gallery import PictureIndex
+
     with _open(gallery, passphrase) as opened:
         known = {entry.name: entry.templates for entry in opened.people()}
         if person not in known:
@@ -111,6 +113,9 @@ def delete_person(
         if not yes and not typer.confirm(question, err=True):
             raise typer.Exit(1)
         deleted = opened.delete(person)
+        if PictureIndex.exists(gallery):
+            with PictureIndex(gallery) as index:
+                index.keep_people({entry.number for entry in opened.people()})
     text = f"{person} and {_faces(deleted)} were deleted, and overwritten in the file"
     _answer({"deleted": person, "faces": deleted}, text, as_json)
 

@@ -1,5 +1,6 @@
 from ._face_model import FaceModel
 from ._gallery import Gallery
+from ._picture_index import PictureIndex, SeenPicture, Sighting
 from ._records import AuditEntry, EnrolResult, Identification, Person, StoredFace
 from ._remove import remove_gallery
 
@@ -10,6 +11,9 @@ __all__ = [
     "Gallery",
     "Identification",
     "Person",
+    "PictureIndex",
+    "SeenPicture",
+    "Sighting",
     "StoredFace",
     "remove_gallery",
 ]

@@ -7,6 +7,7 @@ from pathlib import Path
 from mien.errors import MissingDataError
 from mien.gallery._gallery import Gallery
 from mien.gallery._making import beside, wipe_file
+from mien.gallery._picture_index import PictureIndex
 
 __all__ = ["remove_gallery"]
 
@@ -25,5 +26,6 @@ def remove_gallery(path: str | Path, *, key: bytes | str | None = None) -> None:
     if not place.exists():
         raise MissingDataError(f"no gallery is at {str(path)!r}")
     Gallery.open(place, key=key).close()
+    PictureIndex.forget(place)
     for suffix in ("-index", "-wal", "-shm", ""):
         wipe_file(beside(place, suffix))

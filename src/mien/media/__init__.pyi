@@ -1,6 +1,7 @@
 from ._captions import caption_pictures
 from ._decoding import DecodedImage, decode_image, decode_sized, read_file, read_image
 from ._drawing import draw_boxes
+from ._embedding import embed_names, find_exiftool
 from ._frames import Frame, FrameSource, open_frames
 from ._groups import (
     group_bursts,
@@ -52,6 +53,8 @@ __all__ = [
     "decode_image",
     "decode_sized",
     "draw_boxes",
+    "embed_names",
+    "find_exiftool",
     "find_media",
     "find_pictures",
     "group_bursts",

@@ -22,7 +22,15 @@ from mien._core.atomic import write_atomically
 from mien.errors import DataError
 from mien.media._regions import Box, NamedRegion, StoredPicture, describe_picture, turn_box
 
-__all__ = ["SidecarChange", "XmpNames", "find_sidecars", "parse_xmp", "read_xmp", "write_sidecar"]
+__all__ = [
+    "SidecarChange",
+    "XmpNames",
+    "find_sidecars",
+    "merge_packet",
+    "parse_xmp",
+    "read_xmp",
+    "write_sidecar",
+]
 
 NAMESPACES = {
     "x": "adobe:ns:meta/",
@@ -58,7 +66,7 @@ class SidecarChange:
     Attributes
     ----------
     path : Path
-        The sidecar.
+        The sidecar, or the picture where the names were written into it.
     added : list of str
         Names that were written.
     already : list of str
@@ -311,12 +319,40 @@ def write_sidecar(
         the change says so.
     """
     path = Path(path)
-    picture = describe_picture(path)
     place = path.with_name(path.name + ".xmp")
+    before = place.read_bytes() if place.exists() else None
+    packet, change = merge_packet(path, before, regions, keywords=keywords, place=place)
+    if change.added or before is None:
+        write_atomically(place, packet)
+    return change
+
+
+def merge_packet(
+    path: Path,
+    packet: bytes | None,
+    regions: Sequence[NamedRegion],
+    *,
+    keywords: bool,
+    place: Path,
+) -> tuple[bytes, SidecarChange]:
+    """A packet with names added, and what that changed; nothing is written.
+
+    Parameters
+    ----------
+    path : Path
+        The picture, for its size and orientation.
+    packet : bytes or None
+        What is there already.
+    regions, keywords
+        As in :func:`write_sidecar`.
+    place : Path
+        Where it will stand, for the change and for errors.
+    """
+    picture = describe_picture(path)
     for prefix, uri in NAMESPACES.items():
         ElementTree.register_namespace(prefix, uri)
-    if place.exists():
-        tree = parse_xmp(place.read_bytes(), str(place))
+    if packet is not None:
+        tree = parse_xmp(packet, str(place))
     else:
         tree = ElementTree.Element(_q("x:xmpmeta"))
     description = _first_description(tree)
@@ -334,9 +370,7 @@ def write_sidecar(
                     tree, description, "lr:hierarchicalSubject", "Bag", f"People|{stored.name}"
                 )
                 _add_item(tree, description, "digiKam:TagsList", "Seq", f"People/{stored.name}")
-    if change.added or not place.exists():
-        _write(tree, place)
-    return change
+    return _packet(tree), change
 
 
 def _first_description(tree: ElementTree.Element) -> ElementTree.Element:
@@ -456,10 +490,9 @@ def _add_item(
         ElementTree.SubElement(_container(element, kind), _q("rdf:li")).text = value
 
 
-def _write(tree: ElementTree.Element, place: Path) -> None:
+def _packet(tree: ElementTree.Element) -> bytes:
     ElementTree.indent(tree, " ")
     text = ElementTree.tostring(tree, encoding="unicode")
-    packet = (
+    return (
         f'<?xpacket begin="\ufeff" id="W5M0MpCehiHzreSzNTczkc9d"?>\n{text}\n<?xpacket end="w"?>\n'
-    )
-    write_atomically(place, packet.encode("utf-8"))
+    ).encode()

@@ -12,6 +12,8 @@ from ._complete import (
 from ._complete_files import complete_files, name_targets
 from ._enrol import Enrolment, enrol
 from ._enrol_names import NamedEnrolment, NamedFace, enrol_names, report_names
+from ._find import FoundPicture, find, forget_pictures, read_period, remember, report_found
+from ._galleries import open_gallery
 from ._identify import (
     IdentifiedFace,
     IdentifiedPicture,
@@ -25,10 +27,11 @@ from ._people import Failure, choose_face, count_reasons, list_people
 from ._recogniser import ComparedPair, Pair, Recogniser, read_pairs, verify_pairs
 from ._source import fit_source
 from ._verify import Verification, compare_faces, verify
-from ._write_names import NAMES_WRITTEN, write_names
+from ._write_names import NAMES_WRITTEN, XMP_PLACES, NamesWritten, export_xmp, write_names
 
 __all__ = [
     "NAMES_WRITTEN",
+    "XMP_PLACES",
     "Adaptation",
     "ClusteredFace",
     "ComparedPair",
@@ -37,12 +40,14 @@ __all__ = [
     "Enrolment",
     "FaceModel",
     "Failure",
+    "FoundPicture",
     "GalleryCheck",
     "IdentifiedFace",
     "IdentifiedPicture",
     "NamedEnrolment",
     "NamedFace",
     "NamedFaces",
+    "NamesWritten",
     "Pair",
     "PeopleFound",
     "RateCheck",
@@ -63,7 +68,10 @@ __all__ = [
     "engine_of",
     "enrol",
     "enrol_names",
+    "export_xmp",
+    "find",
     "fit_source",
+    "forget_pictures",
     "frame_face",
     "identify",
     "identify_result",
@@ -74,7 +82,11 @@ __all__ = [
     "load_source",
     "name_faces",
     "name_targets",
+    "open_gallery",
     "read_pairs",
+    "read_period",
+    "remember",
+    "report_found",
     "report_names",
     "verify",
     "verify_pairs",

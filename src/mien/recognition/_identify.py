@@ -207,19 +207,23 @@ def iter_identified(
     n_jobs: int = 2,
     key: bytes | str | None = None,
     impostors: str = "lookalikes",
+    videos: bool = True,
 ) -> Iterator[IdentifiedPicture]:
-    """As :func:`identify`, one picture after the other: for more than fit into memory."""
+    """As :func:`identify`, one picture after the other: for more than fit into memory.
+
+    With ``videos=False`` those are left out.
+    """
     check_rate("fpir", fpir)
     places = [photos] if isinstance(photos, (str, os.PathLike)) else list(photos)
     pictures: list[Path] = []
-    videos: list[Path] = []
+    films: list[Path] = []
     left_out: list[tuple[Path, str]] = []
     for place in map(Path, places):
         found = find_media(place)
         pictures += found.pictures
-        videos += found.videos
+        films += found.videos if videos else []
         left_out += found.left_out
-    if not pictures and not videos:
+    if not pictures and not films:
         named = ", ".join(repr(os.fspath(place)) for place in places)
         skipped = f"; {len(left_out)} files were left out: {left_out[0][1]}" if left_out else ""
         raise DataError(f"no picture and no video was found in {named}{skipped}")
@@ -228,7 +232,7 @@ def iter_identified(
         if pictures:
             for result in analyse_pictures(pictures, engine, n_jobs=n_jobs):
                 yield identify_result(result, opened, fpir, top, impostors)
-        for path in videos:
+        for path in films:
             try:
                 video = analyse_video(path, engine, every=every, n_jobs=n_jobs, keep_crops=True)
             except DataError as error:  # a damaged video does not cost the others

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
+from urllib.parse import quote
 
 from mien._core.text import escape_html
 from mien.reports._parts import FIGURE, Figure, Gallery, Rows
@@ -47,7 +48,7 @@ figure>svg{display:block;width:100%;height:auto}
 figcaption{color:var(--faint);font-size:.9rem;margin-top:.5rem;max-width:42rem}
 figcaption.title{color:var(--ink);font-weight:600;font-size:1rem;margin:0 0 .5rem}
 .grid{display:grid;gap:.5rem .35rem}
-.grid div{min-width:0}
+.grid div{min-width:0}.grid a{color:inherit}
 .grid img{display:block;width:100%;height:auto;border-radius:2px;background:var(--wash)}
 .grid span{display:block;font-size:.74rem;line-height:1.3;color:var(--faint);
 margin-top:.15rem;overflow-wrap:anywhere}
@@ -109,14 +110,17 @@ def html_gallery(gallery: Gallery) -> str:
         alt = caption or f"{gallery.title or 'picture'}, {index + 1} of {len(gallery.pictures)}"
         data = base64.b64encode(picture).decode("ascii")
         words = f"<span>{escape_html(caption)}</span>" if caption else ""
-        items.append(
-            f'<div><img alt="{escape_html(alt)}" src="data:image/png;base64,{data}">{words}</div>'
-        )
+        shown = f'<img alt="{escape_html(alt)}" src="data:image/png;base64,{data}">{words}'
+        if gallery.links and gallery.links[index]:
+            shown = f'<a href="{quote(gallery.links[index])}">{shown}</a>'
+        items.append(f"<div>{shown}</div>")
     title = (
         f'<figcaption class="title">{escape_html(gallery.title)}</figcaption>'
         if gallery.title
         else ""
     )
-    widest = min(2 * gallery.width, 144) * gallery.columns
+    # Small pictures are shown larger; one or two in a row may be as wide as they are.
+    cell = max(min(2 * gallery.width, 144), min(gallery.width, 960 // gallery.columns))
+    widest = cell * gallery.columns
     style = f"grid-template-columns:repeat({gallery.columns},1fr);max-width:min(100%,{widest}px)"
     return f'<figure>{title}<div class="grid" style="{style}">{"".join(items)}</div></figure>'

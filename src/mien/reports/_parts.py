@@ -148,6 +148,7 @@ class Gallery:
     title: str
     columns: int
     width: int
+    links: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         return {

@@ -124,6 +124,7 @@ class Report:
         captions: Sequence[str] | None = None,
         title: str = "",
         columns: int = 8,
+        links: Sequence[str] | None = None,
     ) -> None:
         """Add pictures in rows of ``columns``.
 
@@ -137,6 +138,8 @@ class Report:
             Stands above them.
         columns : int
             Pictures in a row, also on a small screen: rows may mean something.
+        links : list of str, optional
+            File that each picture leads to, seen from the folder of the page; "" for none.
         """
         if len(images) == 0:
             raise InputError(f"the gallery {title!r} has no pictures")
@@ -146,8 +149,11 @@ class Report:
             raise InputError(f"{len(captions)} captions were given for {len(images)} pictures")
         pictures = [encode_picture(image) for image in images]
         words = [] if captions is None else [str(caption) for caption in captions]
+        if links is not None and len(links) != len(images):
+            raise InputError(f"{len(links)} links were given for {len(images)} pictures")
         width = max(np.asarray(image).shape[1] for image in images)
-        self._parts.append(Gallery(pictures, words, str(title), int(columns), int(width)))
+        leads = [] if links is None else [str(link) for link in links]
+        self._parts.append(Gallery(pictures, words, str(title), int(columns), int(width), leads))
 
     def extend(self, other: Report) -> None:
         """Add every part of another report, without its title."""
