@@ -61,7 +61,8 @@ def album(tmp_path: Path, verifier: Verifier) -> Path:
     digests = {
         name: take(tmp_path / f"{name}.jpg", day)
         for name, day in (
-            ("may", "2024-05-31"), ("june", "2024-06-15"), ("july", "2024-07-01"), ("x", "2023-01-01")
+            ("may", "2024-05-31"), ("june", "2024-06-15"), ("july", "2024-07-01"),
+            ("x", "2023-01-01"),
         )
     }  # fmt: skip
     (tmp_path / "film.mp4").write_bytes(b"film")
@@ -89,7 +90,10 @@ def test_all_of_them_one_of_them_and_without(album: Path) -> None:
     assert names(find(["Ann", "Bob"], place)) == ["june.jpg", "july.jpg"]
     assert names(find(["Ann", "Bob"], place, without=["Cy"])) == ["june.jpg"]
     assert names(find(["Ann"], place, photos=album)) == ["may.jpg", "june.jpg", "july.jpg"]
-    assert set(names(find(["Ann", "Cy"], place, anybody=True, photos=album))) >= {"x.jpg", "may.jpg"}
+    assert set(names(find(["Ann", "Cy"], place, anybody=True, photos=album))) >= {
+        "x.jpg",
+        "may.jpg",
+    }
     assert set(names(find([], place, without=["Ann"]))) == {"x.jpg", "film.mp4"}
     assert names(find(["Ann"], place, confirmed=True, photos=album)) == ["may.jpg"]
 
@@ -147,9 +151,11 @@ def test_a_removed_gallery_takes_its_index_along(album: Path) -> None:
 
 
 def test_a_sealed_gallery_remembers_nothing(tmp_path: Path, verifier: Verifier) -> None:
-    with Gallery.create(tmp_path / "g", verifier, key=b"k" * 32) as gallery:
-        with pytest.raises(InputError, match="is sealed"):
-            remember([], gallery)
+    with (
+        Gallery.create(tmp_path / "g", verifier, key=b"k" * 32) as gallery,
+        pytest.raises(InputError, match="is sealed"),
+    ):
+        remember([], gallery)
     assert not (tmp_path / "g-pictures").exists()
 
 
@@ -169,7 +175,9 @@ def test_a_foreign_or_damaged_index_is_said(tmp_path: Path) -> None:
 
 def test_looking_again_replaces(tmp_path: Path) -> None:
     one = SeenPicture(tmp_path / "a.jpg", "0" * 64, 5.0, "exif", (Sighting(1, BOX, 0.5, False),))
-    two = SeenPicture(tmp_path / "a.jpg", "1" * 64, None, "", (Sighting(2, BOX, 1.0, True, (0, 1)),))
+    two = SeenPicture(
+        tmp_path / "a.jpg", "1" * 64, None, "", (Sighting(2, BOX, 1.0, True, (0, 1)),)
+    )
     with PictureIndex(tmp_path / "g") as index:
         index.remember([one])
         assert index.pictures() == [one]

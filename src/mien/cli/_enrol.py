@@ -112,8 +112,8 @@ def run(
         if len(photos) > 1:
             raise InputError(f"--names reads one folder at a time; {len(photos)} were given")
         _enrol_names(
-            photos[0], gallery, names, min_probability or 0.95, adapt, out, model, engine, min_quality,
-            jobs, ask_key(passphrase, new=not gallery.exists()), as_json,
+            photos[0], gallery, names, min_probability or 0.95, adapt, out, model, engine,
+            min_quality, jobs, ask_key(passphrase, new=not gallery.exists()), as_json,
         )  # fmt: skip
         return
     refuse(

@@ -49,7 +49,7 @@ _CALIBRATION: dict[str, Any] = {
 
 
 class _Decisions(NamedTuple):
-    """Held-out pairs of one person and of two people, and how many are accepted at a stated .1 %."""
+    """Held-out pairs of one person and of two, and how many are accepted at a stated .1 %."""
 
     found: int
     same: int
