@@ -49,6 +49,7 @@ _EXPORT = {
 }
 _DATA = {
     "list": Verb("mien.cli._data:list_known", "List the known data sets."),
+    "make": Verb("mien.cli._data:make", "Write an album of people who do not exist."),
     "show": Verb("mien.cli._data:show", "Summarise a data set and draw a contact sheet."),
 }
 #: Name -> module (or table of verbs) and the line that the list of verbs shows.

@@ -1,4 +1,4 @@
-"""``mien data list`` and ``mien data show``: which data sets there are, and a look at them."""
+"""``mien data``: which data sets there are, a look at them, and an album to try things with."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import typer
 
 from mien.cli._display import print_json, say, showing_progress
 from mien.cli._options import AsJson, DataHome, refuse
-from mien.cli._outputs import check_file
+from mien.cli._outputs import check_file, check_folder
 
-__all__ = ["list_known", "show"]
+__all__ = ["list_known", "make", "show"]
 
 _ROWS, _COLUMNS = 10, 10
 
@@ -219,3 +219,44 @@ def _words(key: str, value: Any) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def make(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A new or empty folder.")],
+    people: Annotated[int, typer.Option(min=3, max=12, help="Number of people with a name.")] = 8,
+    strangers: Annotated[
+        int, typer.Option(min=1, help="Number of people who have no name in the album.")
+    ] = 4,
+    pictures: Annotated[int, typer.Option(min=2, help="Named pictures per person.")] = 5,
+    unsorted: Annotated[int, typer.Option(min=2, help="Unsorted pictures per person.")] = 4,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed gives other people.")] = 4,
+    as_json: AsJson = False,
+) -> None:
+    """Write an album of people who do not exist, to try the other verbs with."""
+    from mien.datasets import make_album
+
+    check_folder(folder)
+    with showing_progress():
+        make_album(
+            folder,
+            n_people=people,
+            n_strangers=strangers,
+            n_named=pictures,
+            n_unsorted=unsorted,
+            random_state=seed,
+        )
+    counts = {
+        "folder": str(folder),
+        "people": people,
+        "strangers": strangers,
+        "named pictures": people * pictures,
+        "unsorted pictures": (people + strangers) * unsorted,
+    }
+    if as_json:
+        print_json(counts)
+        return
+    say(
+        f"{folder}: {counts['named pictures']} pictures of {people} people in photos/, "
+        f"{counts['unsorted pictures']} in unsorted/ ({strangers} strangers among them), "
+        "a.jpg, b.jpg, c.jpg, party.jpg, masked.jpg; answers.csv says who is in unsorted/."
+    )

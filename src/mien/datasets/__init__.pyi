@@ -1,3 +1,4 @@
+from ._album import make_album
 from ._catalogue import KNOWN_SETS, list_sets, load_faces
 from ._folder import load_folder
 from ._home import data_home
@@ -44,6 +45,7 @@ __all__ = [
     "load_lfw_protocol",
     "load_orl",
     "load_yale",
+    "make_album",
     "make_faces",
     "make_groups",
     "make_pairs",
