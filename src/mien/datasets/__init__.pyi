@@ -18,6 +18,7 @@ from ._rendered import (
     make_faces,
 )
 from ._splits import make_groups, make_pairs, split_people, split_pictures
+from ._vectors import make_vectors
 from ._yale import load_yale
 
 __all__ = [
@@ -49,6 +50,7 @@ __all__ = [
     "make_faces",
     "make_groups",
     "make_pairs",
+    "make_vectors",
     "split_people",
     "split_pictures",
 ]
