@@ -14,6 +14,7 @@ from mien.files._container import whole
 from mien.files._random import build_generator, build_random_state
 from mien.files._registry import REGISTRY, RUNTIME, find_class
 from mien.files._renames import rename
+from mien.files._requests import read_requests
 from mien.files._statements import STATEMENTS
 from mien.files._vocabulary import Mismatch
 
@@ -179,7 +180,15 @@ class Decoder:
         return self._build(node["class"], {}, node["state"], depth)
 
     def _decode_estimator(self, node: dict[str, Any], depth: int) -> Any:
-        return self._build(node["class"], node["params"], node["state"], depth)
+        model = self._build(node["class"], node["params"], node["state"], depth)
+        if "requests" in node:
+            try:
+                read_requests(model, self.decode(node["requests"], depth))
+            except Mismatch as error:
+                raise ModelDamagedError(
+                    f"{self.where}: a model is inconsistent: {error}"
+                ) from error
+        return model
 
     def _build(self, old: Any, params: Any, state: Any, depth: int) -> Any:
         """An object of the class that ``old`` names in the file, whatever its name is today."""

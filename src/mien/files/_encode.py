@@ -11,6 +11,7 @@ from mien.errors import InputError
 from mien.files._container import DTYPES
 from mien.files._decode import label_memory
 from mien.files._registry import RUNTIME, registered_name
+from mien.files._requests import ATTRIBUTE, write_requests
 from mien.files._statements import STATEMENTS
 from mien.files._vocabulary import Mismatch
 
@@ -85,15 +86,19 @@ class Encoder:
     def _encode_estimator(self, model: Any, where: str) -> dict[str, Any]:
         every = model.get_params(deep=False)
         params = {name: v for name, v in every.items() if name not in RUNTIME}
-        state = {n: v for n, v in vars(model).items() if n not in every and n not in RUNTIME}
+        left_out = {*every, *RUNTIME, ATTRIBUTE}
+        state = {n: v for n, v in vars(model).items() if n not in left_out}
         name = registered_name(model, where)
         _verify(name, params, state, where)
-        return {
+        node = {
             "$": "estimator",
             "class": name,
             "params": {n: self.encode(v, f"{where}.{n}") for n, v in params.items()},
             "state": {n: self.encode(v, f"{where}.{n}") for n, v in state.items()},
         }
+        if requests := write_requests(model):
+            node["requests"] = self.encode(requests, f"{where}.requests")
+        return node
 
     def _encode_array(self, array: np.ndarray, where: str) -> dict[str, Any]:
         if type(array) is not np.ndarray:
