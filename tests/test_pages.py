@@ -52,7 +52,11 @@ WITH_BLOCKS = [page for page in PAGES if any(_blocks(page))]
 @pytest.fixture(scope="session")
 def album(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_album(
-        tmp_path_factory.mktemp("pages") / "album", n_people=6, n_strangers=1, n_named=3, n_unsorted=2
+        tmp_path_factory.mktemp("pages") / "album",
+        n_people=6,
+        n_strangers=1,
+        n_named=3,
+        n_unsorted=2,
     )
 
 

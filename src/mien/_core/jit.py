@@ -6,8 +6,10 @@ import importlib
 import os
 import warnings
 from functools import cache
+from pathlib import Path
 from types import ModuleType
 
+from mien._core.progress import report
 from mien.errors import PerformanceWarning
 
 __all__ = ["load_kernels"]
@@ -41,6 +43,13 @@ def load_kernels(module: str) -> ModuleType | None:
     return _load_once(module)
 
 
+def _is_compiled(module: ModuleType) -> bool:
+    """Whether numba has kept something of this module beside it, or keeps it elsewhere."""
+    file = Path(module.__file__ or "")
+    kept = file.with_name("__pycache__")
+    return "NUMBA_CACHE_DIR" in os.environ or any(kept.glob(f"{file.stem}.*.nbi"))
+
+
 @cache
 def _load_once(module: str) -> ModuleType | None:
     if _state["forked"]:
@@ -53,7 +62,10 @@ def _load_once(module: str) -> ModuleType | None:
         return None
     _state["loaded"] = True
     try:
-        return importlib.import_module(module)
+        loaded = importlib.import_module(module)
+        if not _is_compiled(loaded):
+            report("compiling kernels (once; `mien warm` does it in advance)", 0, 1)
+        return loaded
     except ImportError as error:
         if error.name is None or error.name.split(".")[0] not in {"numba", "llvmlite"}:
             raise

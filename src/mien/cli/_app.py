@@ -69,6 +69,7 @@ VERBS = {
     "keys": Verb(_KEYS, "Make, list and revoke the keys of a server."),
     "data": Verb(_DATA, "Look at data sets of faces."),
     "demo": Verb("mien.cli._demo", "Run every method once and write a report."),
+    "warm": Verb("mien.cli._warm", "Compile the kernels once, so that first calls are quick."),
     "crops": Verb(_CROPS, "The same verbs for cut-out faces and for vectors."),
 }
 

@@ -1,4 +1,5 @@
 from ._data import DemoData, load_demo_data
 from ._run import SECTIONS, DemoResult, run_demo
+from ._warm import warm_kernels
 
-__all__ = ["SECTIONS", "DemoData", "DemoResult", "load_demo_data", "run_demo"]
+__all__ = ["SECTIONS", "DemoData", "DemoResult", "load_demo_data", "run_demo", "warm_kernels"]
