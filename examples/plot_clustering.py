@@ -7,6 +7,8 @@ has to label. :class:`~mien.subspace.ConstrainedClustering` keeps both kinds to 
 """
 
 # %%
+import itertools
+
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -21,7 +23,7 @@ rng = np.random.default_rng(0)
 # Photographs with two or three people each give pairs that are two people; bursts of two give
 # groups.
 order = rng.permutation(len(X))
-apart = [(a, b) for a, b in zip(order[:-1], order[1:], strict=True) if people[a] != people[b]]
+apart = [(a, b) for a, b in itertools.pairwise(order) if people[a] != people[b]]
 bursts = np.full(len(X), -1)
 for person in range(20):
     rows = np.flatnonzero(people == person)

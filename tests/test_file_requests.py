@@ -28,7 +28,7 @@ def test_a_pipeline_with_routed_groups_is_saved_and_fitted_again(tmp_path: Path)
         again = mien.load(mien.save(model, tmp_path / "model.mien"))
         assert again.predict(X).tolist() == people.tolist()
         again.fit(X, people, groups=groups)
-    assert again[0].get_metadata_request().fit.requests == {"groups": True}
+    assert again[0].get_metadata_routing().fit.requests == {"groups": True}
 
 
 @pytest.mark.parametrize(
