@@ -24,6 +24,8 @@ def test_consistency_counts_strangers_that_are_nearer() -> None:
     assert nobody == pytest.approx(1 / 3)
     # By cosine all points of one side of the origin are alike, whatever their length.
     assert group_consistency(X + 1, [0, 0, 1, 1]) == 1.0
+    # Where nothing is left of the points, all strangers stand in the way.
+    assert group_consistency(np.empty((4, 0)), [0, 0, 1, 1]) == pytest.approx(1 / 3)
 
 
 def test_folds_hold_out_whole_groups_once() -> None:

@@ -198,15 +198,17 @@ def test_auto_width_is_chosen_without_labels_and_repeats() -> None:
     assert 1 <= joint.n_components_ <= 24
 
 
-def test_auto_width_prefers_the_scale_that_separates() -> None:
-    # Groups on two rings: only a narrow kernel tells the rings of one angle apart.
-    rng = np.random.default_rng(11)
+@pytest.mark.parametrize("seed", [11, 12, 13])
+def test_auto_width_prefers_the_scale_that_separates(seed: int) -> None:
+    # Groups on two rings: only a narrow kernel tells the rings of one angle apart. Six dimensions,
+    # so that wide kernels have their whole rank: of a lower one, rounding would choose.
+    rng = np.random.default_rng(seed)
     angle = np.linspace(0, 2 * np.pi, 30, endpoint=False)
     centres = np.concatenate(
         [r * np.column_stack([np.cos(angle), np.sin(angle)]) for r in (1, 1.4)]
     )
     groups = np.repeat(np.arange(60), 4)
-    X = centres[groups] + 0.02 * rng.normal(size=(240, 2))
+    X = np.pad(centres, ((0, 0), (0, 4)))[groups] + 0.02 * rng.normal(size=(240, 6))
     model = KernelNullSpaceProjection(
         regularization=0, fallback="relevant-components", random_state=0
     ).fit(X, groups)

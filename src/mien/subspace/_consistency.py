@@ -63,13 +63,16 @@ def group_consistency(X: Any, groups: Any, *, metric: str = "cosine") -> float:
     X = np.asarray(X, dtype=np.float64)
     groups = check_groups(groups, len(X))
     check_choice("metric", metric, ("cosine", "euclidean"))
-    # Of vectors of unit length, the nearer by distance is the nearer by cosine.
-    distances = euclidean_distances(normalize(X) if metric == "cosine" else X)
     same = (groups[:, None] == groups) & (groups[:, None] != NO_GROUP)
     np.fill_diagonal(same, False)
     asked = same.any(axis=1)
-    nearest = np.where(same, distances, np.inf).min(axis=1, keepdims=True)
-    strangers = (distances < nearest) & ~same
+    if X.shape[1] == 0:  # nothing is left of the points: every stranger is as near as a companion
+        strangers = ~same
+    else:
+        # Of vectors of unit length, the nearer by distance is the nearer by cosine.
+        distances = euclidean_distances(normalize(X) if metric == "cosine" else X)
+        nearest = np.where(same, distances, np.inf).min(axis=1, keepdims=True)
+        strangers = (distances < nearest) & ~same
     np.fill_diagonal(strangers, False)
     return float(np.mean(1.0 / (1 + strangers[asked].sum(axis=1))))
 
