@@ -13,6 +13,7 @@ numbers alone run only the packages that compute.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import random
 import sys
@@ -65,6 +66,7 @@ class Variant:
     tests: tuple[str, ...] = ()
     settings: Callable[[], dict[str, str]] = dict
     arguments: list[str] = field(default_factory=list)
+    workers: str = "auto"
 
 
 @dataclass
@@ -72,6 +74,7 @@ class Outcome:
     name: str
     what: str
     seconds: float = 0.0
+    processor: float = 0.0
     passed: int = 0
     failed: int = 0
     skipped: int = 0
@@ -123,11 +126,10 @@ def _environment(name: str, python: str, extras: str, *, newest: bool = False) -
 
 
 def _without_extras() -> Path:
-    try:
-        python = _python("3.12")
-    except Unavailable:
-        python = sys.executable
-    return _environment("no-extras", python, "")
+    for version in ("3.12", "3.13"):
+        with contextlib.suppress(Unavailable):
+            return _environment("no-extras", _python(version), "")
+    return _environment("no-extras", sys.executable, "")
 
 
 def _long_folder() -> str:
@@ -156,16 +158,18 @@ def make_variants(seed: int) -> list[Variant]:
             settings=lambda: _kernel("Prescott") | {"OPENBLAS_NUM_THREADS": "1"},
         ),
         Variant(
-            "haswell", "BLAS kernel with FMA, two threads", tests=NUMBERS,
+            "haswell", "BLAS kernel with FMA, two threads", tests=NUMBERS, workers="1",
             settings=lambda: _kernel("Haswell") | {"OPENBLAS_NUM_THREADS": "2"},
         ),
         Variant(
-            "two-threads", "two threads of BLAS, 200 columns", tests=NUMBERS,
-            settings=lambda: {"OPENBLAS_NUM_THREADS": "2", "COLUMNS": "200"},
+            "two-threads", "two threads of BLAS", tests=NUMBERS, workers="1",
+            settings=lambda: {"OPENBLAS_NUM_THREADS": "2"},
         ),
         Variant(
-            "no-extras", "no numba and no other extra (Python 3.12 where found)",
-            python=_without_extras, settings=lambda: {"COLUMNS": "200"},
+            "no-extras", "no numba and no other extra, Python 3.12 or 3.13 where found, two threads of "
+            "BLAS, 200 columns",
+            python=_without_extras,
+            settings=lambda: {"COLUMNS": "200", "OPENBLAS_NUM_THREADS": "2"},
         ),
         Variant(
             "python3.13", "the newest versions of everything",
@@ -184,6 +188,12 @@ def make_variants(seed: int) -> list[Variant]:
     ]  # fmt: skip
 
 
+def _processor_seconds() -> float:
+    """What all children that ended have used of the processors."""
+    used = os.times()
+    return used.children_user + used.children_system
+
+
 def _exists(name: str) -> bool:
     return (ROOT / "tests" / name.partition("::")[0]).exists()
 
@@ -198,16 +208,18 @@ def run_variant(variant: Variant, *, seconds: float = LIMIT) -> Outcome:
         outcome.reason = str(error)
         return outcome
     inside = {**os.environ, **settings}
-    workers = "1" if settings.get("OPENBLAS_NUM_THREADS") == "2" else "auto"
     paths = [f"tests/{name}" for name in variant.tests if _exists(name)]
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder, "report.xml")
         command = [
-            str(python), "-m", "pytest", "-q", "-n", workers, "--dist", "worksteal", "--tb=short",
-            "-rfE", f"--junitxml={report}", "-p", "no:cacheprovider", *variant.arguments, *paths,
+            str(python), "-m", "pytest", "-q", "-n", variant.workers, "--dist", "worksteal",
+            "--tb=short", "-rfE", f"--junitxml={report}", "-p", "no:cacheprovider",
+            *variant.arguments, *paths,
         ]  # fmt: skip
+        before = _processor_seconds()
         code, outcome.log = stream(command, seconds=seconds, cwd=ROOT, env=inside)
         outcome.seconds = time.monotonic() - start
+        outcome.processor = _processor_seconds() - before
         if report.is_file():
             counts = ET.parse(report).getroot()[0].attrib
             outcome.failed = int(counts["failures"]) + int(counts["errors"])
@@ -223,12 +235,14 @@ def run_variant(variant: Variant, *, seconds: float = LIMIT) -> Outcome:
 def show(outcomes: list[Outcome]) -> None:
     """Print the table and the closing line."""
     width = max(len(outcome.name) for outcome in outcomes)
-    print(f"\n{'variant':{width}}  passed  failed  skipped  seconds  what is different")
+    print(f"\n{'variant':{width}}  passed  failed  skipped  seconds   CPU s  what is different")
     for o in outcomes:
         if not o.log:
             print(f"{o.name:{width}}  not run: {o.reason}")
             continue
-        counts = f"{o.passed:6d}  {o.failed:6d}  {o.skipped:7d}  {o.seconds:7.0f}"
+        counts = (
+            f"{o.passed:6d}  {o.failed:6d}  {o.skipped:7d}  {o.seconds:7.0f}  {o.processor:6.0f}"
+        )
         print(f"{o.name:{width}}  {counts}  {o.what}{f' ({o.reason})' if o.reason else ''}")
     ran = [o for o in outcomes if o.log]
     total = {k: sum(getattr(o, k) for o in ran) for k in ("passed", "failed", "skipped", "seconds")}
