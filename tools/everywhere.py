@@ -166,7 +166,8 @@ def make_variants(seed: int) -> list[Variant]:
             settings=lambda: {"OPENBLAS_NUM_THREADS": "2"},
         ),
         Variant(
-            "no-extras", "no numba and no other extra, Python 3.12 or 3.13 where found, two threads of "
+            "no-extras",
+            "no numba and no other extra, Python 3.12 or 3.13 where found, two threads of "
             "BLAS, 200 columns",
             python=_without_extras,
             settings=lambda: {"COLUMNS": "200", "OPENBLAS_NUM_THREADS": "2"},
