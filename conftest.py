@@ -33,7 +33,7 @@ for _name in (
 
 import pytest  # noqa: E402
 
-from tests.extras import explain_missing, missing_extra  # noqa: E402
+from tests.extras import explain_missing, missing_extra, uncollected  # noqa: E402
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -56,9 +56,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the tests in a random order")
 
 
-def pytest_report_header(config: pytest.Config) -> str | None:
+def pytest_report_header(config: pytest.Config) -> list[str]:
     seed = config.getoption("--shuffle")
-    return None if seed is None else f"random order: --shuffle {seed}"
+    return [
+        *([] if seed is None else [f"random order: --shuffle {seed}"]),
+        *(f"not collected: mien.{room} ({reason})" for room, reason in uncollected().items()),
+    ]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -72,9 +75,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """Compiled kernels are imported only where there is a compiler: half a module would stay."""
-    compiled = collection_path.match("_*_numba.py")
-    return True if compiled and importlib.util.find_spec("numba") is None else None
+    """Modules that cannot be imported without an extra.
+
+    Compiled kernels are imported only where there is a compiler: half a module would stay.
+    """
+    if collection_path.match("_*_numba.py") and importlib.util.find_spec("numba") is None:
+        return True
+    return True if collection_path.name in uncollected() and collection_path.is_dir() else None
 
 
 @pytest.hookimpl(wrapper=True)

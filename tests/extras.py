@@ -15,7 +15,7 @@ import pytest
 
 from mien.errors import MissingDependencyError
 
-__all__ = ["EXTRAS", "HOMES", "explain_missing", "missing_extra", "skip_without"]
+__all__ = ["EXTRAS", "HOMES", "explain_missing", "missing_extra", "skip_without", "uncollected"]
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -40,6 +40,14 @@ HOMES = {
     "heif": ("media", "faces", "recognition", "cli", "crops"),
     "service": ("service", "cli"),
 }
+
+# Packages that are nothing without an extra: their modules and tests import it at the top.
+WHOLE = {"service": "service"}
+
+
+def uncollected() -> dict[str, str]:
+    """Packages whose tests and examples are not even collected here, and why."""
+    return {room: reason for room, extra in WHOLE.items() if (reason := missing_extra(extra))}
 
 
 def explain_missing(error: BaseException | None, path: Path) -> str:

@@ -233,6 +233,7 @@ class TestJournal:
         results.close()
         self._run(album, tmp_path / "run.journal")
 
+    @pytest.mark.needs("faces")
     def test_a_killed_run_goes_on(self, album: Path, tmp_path: Path) -> None:
         """The process dies without a word in the middle; what was flushed is there."""
         journal = tmp_path / "run.journal"
