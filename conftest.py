@@ -33,7 +33,7 @@ for _name in (
 
 import pytest  # noqa: E402
 
-from tests.extras import explain_missing, missing_extra, uncollected  # noqa: E402
+from tests.extras import explain_missing, missing_extra, room_of, uncollected  # noqa: E402
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -81,7 +81,7 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """
     if collection_path.match("_*_numba.py") and importlib.util.find_spec("numba") is None:
         return True
-    return True if collection_path.name in uncollected() and collection_path.is_dir() else None
+    return True if room_of(collection_path) in uncollected() else None
 
 
 @pytest.hookimpl(wrapper=True)

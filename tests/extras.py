@@ -15,7 +15,15 @@ import pytest
 
 from mien.errors import MissingDependencyError
 
-__all__ = ["EXTRAS", "HOMES", "explain_missing", "missing_extra", "skip_without", "uncollected"]
+__all__ = [
+    "EXTRAS",
+    "HOMES",
+    "explain_missing",
+    "missing_extra",
+    "room_of",
+    "skip_without",
+    "uncollected",
+]
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -45,6 +53,13 @@ HOMES = {
 WHOLE = {"service": "service"}
 
 
+def room_of(path: Path) -> str:
+    """Package of a module, or of a test; an empty string outside of both."""
+    folder = path.relative_to(ROOT).parts if path.is_relative_to(ROOT) else ()
+    place = 2 if folder[:1] == ("src",) else 1
+    return folder[place] if len(folder) > place else ""
+
+
 def uncollected() -> dict[str, str]:
     """Packages whose tests and examples are not even collected here, and why."""
     return {room: reason for room, extra in WHOLE.items() if (reason := missing_extra(extra))}
@@ -54,8 +69,7 @@ def explain_missing(error: BaseException | None, path: Path) -> str:
     """The reason to skip a test of this file that ended with this error, or an empty string."""
     if not isinstance(error, MissingDependencyError):
         return ""
-    folder = path.relative_to(ROOT).parts
-    room = folder[2] if folder[0] == "src" else folder[1]
+    room = room_of(path)
     for extra, homes in HOMES.items():
         if f"mien[{extra}]" in str(error) and room in homes:
             return missing_extra(extra)
