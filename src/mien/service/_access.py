@@ -9,9 +9,20 @@ from fastapi import Request
 from mien.service._backend import Backend
 from mien.service._keys import EVERY_GALLERY, Grant
 from mien.service._problems import Problem
+from mien.service._sessions import Session, same_token
 from mien.service._settings import is_loopback
 
-__all__ = ["backend_of", "client_address", "find_grant", "find_key", "require"]
+__all__ = [
+    "backend_of",
+    "client_address",
+    "cookie_name",
+    "find_grant",
+    "find_key",
+    "find_session",
+    "require",
+]
+
+_READING = ("GET", "HEAD", "OPTIONS")
 
 
 def backend_of(request: Request) -> Backend:
@@ -38,6 +49,29 @@ def client_address(request: Request) -> str:
     return address
 
 
+def cookie_name(request: Request) -> str:
+    """Cookies know no ports: two servers of one machine need two names."""
+    return f"mien_session_{backend_of(request).settings.port}"
+
+
+def find_session(request: Request) -> Session | None:
+    """The session of a request's cookie."""
+    secret = request.cookies.get(cookie_name(request))
+    return None if secret is None else backend_of(request).sessions.find(secret)
+
+
+def _grant_of_session(request: Request) -> Grant | None:
+    """What the page may do; a write without the session's token is somebody else's."""
+    session = find_session(request)
+    if session is None:
+        return None
+    if request.method not in _READING and not same_token(
+        request.headers.get("x-csrf-token", ""), session.csrf
+    ):
+        raise Problem(403, "csrf", "The token of the session is missing: load the page again.")
+    return session.grant
+
+
 def find_grant(request: Request, key: str | None = None) -> Grant | None:
     """What a request may do, or None where its key is not valid.
 
@@ -47,6 +81,8 @@ def find_grant(request: Request, key: str | None = None) -> Grant | None:
     backend = backend_of(request)
     key = find_key(request) if key is None else key
     if key is not None and (grant := backend.keys.check(key)) is not None:
+        return grant
+    if key is None and (grant := _grant_of_session(request)) is not None:
         return grant
     if is_loopback(backend.settings.host) and not backend.keys.any_valid():
         origin = request.headers.get("origin")

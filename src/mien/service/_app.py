@@ -14,11 +14,14 @@ from mien.errors import MienError
 from mien.service import (
     _compreface,
     _deepstack,
+    _page,
     _routes_galleries,
     _routes_jobs,
     _routes_people,
     _routes_pictures,
     _routes_server,
+    _routes_session,
+    _routes_view,
 )
 from mien.service._backend import Backend
 from mien.service._jobs import JobRunner
@@ -83,6 +86,9 @@ def create_app(settings: Settings) -> FastAPI:
         Guard, limits=settings.limits, metrics=backend.metrics, answer=_answer_as_asked
     )
     for routes in (
+        _page,
+        _routes_session,
+        _routes_view,
         _routes_server,
         _routes_galleries,
         _routes_people,

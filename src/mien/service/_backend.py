@@ -21,6 +21,7 @@ from mien.service._keys import KeyStore
 from mien.service._middleware import Metrics, RateLimit
 from mien.service._pictures import Upload
 from mien.service._problems import Problem
+from mien.service._sessions import SessionStore
 from mien.service._settings import Settings
 from mien.service._state import open_state
 from mien.service._workers import WorkerPool
@@ -73,7 +74,7 @@ class Backend:
         self.state = open_state(settings.state)
         self.unanswered: set[tuple[str, str]] = set()
         self.keys = KeyStore(self.state)
-        self.jobs = JobStore(self.state, settings.state / "jobs")
+        self.sessions = SessionStore(self.state)
         self._tenants: dict[str, Tenant] = {}
         self._lock = threading.Lock()
 

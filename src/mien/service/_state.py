@@ -1,4 +1,4 @@
-"""The database of a server's own affairs: keys, answers that are kept, jobs; one lock for all."""
+"""The database of a server's own affairs: keys, sessions, answers, jobs; one lock for all."""
 
 from __future__ import annotations
 
@@ -44,6 +44,20 @@ CREATE TABLE IF NOT EXISTS job (
     attempts INTEGER NOT NULL,
     created REAL NOT NULL,
     changed REAL NOT NULL
+);
+CREATE TABLE IF NOT EXISTS link (
+    digest BLOB PRIMARY KEY,
+    expires REAL NOT NULL
+);
+CREATE TABLE IF NOT EXISTS session (
+    digest BLOB PRIMARY KEY,
+    csrf TEXT NOT NULL,
+    owner TEXT NOT NULL,
+    key TEXT,
+    gallery TEXT NOT NULL,
+    role TEXT NOT NULL,
+    created REAL NOT NULL,
+    seen REAL NOT NULL
 );
 """
 

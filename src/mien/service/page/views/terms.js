@@ -1,0 +1,3 @@
+import { html } from "../ui.js";
+/** @param {{person: import("../state.js").Person}} _ */
+export const PersonTerms = (_) => html``;

@@ -1,0 +1,2 @@
+import { html } from "../ui.js";
+export const TryView = () => html`<h1>try</h1>`;
