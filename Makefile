@@ -40,6 +40,7 @@ check: $(VENV)/.dev-installed
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m tools.page --types
 
 format: $(VENV)/.dev-installed
 	$(BIN)/ruff format .

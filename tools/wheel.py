@@ -18,8 +18,12 @@ NEEDED = (
     "mien/recognition/models/sface.mien",
     "mien/recognition/models/dlib.mien",
     "mien/recognition/models/completion.mien",
+    "mien/service/page/index.html",
+    "mien/service/page/style.css",
+    "mien/service/page/app.js",
+    "mien/service/page/vendor/preact.js",
 )
-SUFFIXES = {".py", ".pyi", ".typed", ".npz", ".mien", ".html", ".css", ".js", ".svg"}
+SUFFIXES = {".py", ".pyi", ".typed", ".npz", ".mien", ".html", ".css", ".js", ".svg", ".txt"}
 MOST_BYTES = 12_000_000
 
 # Every name of every door is there, or says in one sentence which extra it needs.

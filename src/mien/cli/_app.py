@@ -37,6 +37,7 @@ _PEOPLE = {
 }
 _KEYS = {
     "create": Verb("mien.cli._keys:create_key", "Make a key for a server and print it."),
+    "link": Verb("mien.cli._keys:make_link", "Print a link that signs in to the page, once."),
     "list": Verb("mien.cli._keys:list_keys", "List the keys of a server."),
     "revoke": Verb("mien.cli._keys:revoke_key", "End a key at once."),
 }

@@ -17,7 +17,7 @@ from mien.cli._serve import ServedGallery, State, find_state
 if TYPE_CHECKING:
     from mien.service import KeyStore
 
-__all__ = ["create_key", "list_keys", "revoke_key"]
+__all__ = ["create_key", "list_keys", "make_link", "revoke_key"]
 
 
 @contextmanager
@@ -80,3 +80,21 @@ def revoke_key(
         print_json({"revoked": identifier})
     else:
         say(f"{identifier} opens nothing from now on")
+
+
+def make_link(
+    gallery: ServedGallery,
+    state: State = None,
+    host: Annotated[str, typer.Option(help="Address of the server.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the server.")] = 8080,
+    as_json: AsJson = False,
+) -> None:
+    """Print a link that signs in to the page of a server, once, within an hour."""
+    from mien.service import Settings
+    from mien.service import make_link as make
+
+    link = make(Settings(gallery, find_state(gallery, state), host=host, port=port))
+    if as_json:
+        print_json({"page": link})
+    else:
+        say(link)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -37,7 +38,29 @@ def find_state(gallery: Path, state: Path | None) -> Path:
 
 
 def run(
-    gallery: ServedGallery,
+    gallery: Annotated[
+        Path,
+        typer.Option(
+            "--gallery",
+            "-g",
+            metavar="PATH",
+            help="Gallery file, made if it does not exist, or a folder of galleries.",
+        ),
+    ] = Path("people.gallery"),
+    photos: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FOLDER", help="Folder of pictures that the page may import and show; repeat."
+        ),
+    ] = None,
+    browser: Annotated[
+        bool | None,
+        typer.Option(
+            "--browser/--no-browser",
+            show_default="in a terminal",
+            help="Whether to open the page in the browser.",
+        ),
+    ] = None,
     state: State = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8080,
@@ -71,13 +94,15 @@ def run(
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
-    """Serve a gallery over HTTP, with CompreFace's and DeepStack's routes beside our own.
+    """Serve a gallery: a page in the browser, and an API over HTTP.
 
-    mien serve --gallery people.gallery
+    mien serve --gallery people.gallery --photos ~/Pictures
+
+    CompreFace's and DeepStack's routes are there beside our own.
 
     Without a key the server listens on this machine only: `mien keys create` makes one.
     """  # fmt: skip
-    from mien.service import Settings, serve
+    from mien.service import Settings, make_link, serve
 
     settings = Settings(
         galleries=gallery,
@@ -89,14 +114,18 @@ def run(
         fpir=fpir,
         far=far,
         secret_key=ask_key(passphrase),
+        photos=tuple(photos or ()),
         certificate=certificate,
         private_key=private_key,
         trusted_proxies=tuple(trusted_proxy or ()),
     )
-    scheme = "https" if certificate else "http"
-    url = f"{scheme}://{host}:{port}"
+    link = make_link(settings)
+    url = link.partition("/#")[0]
     if as_json:
-        print_json({"url": url, "gallery": str(gallery), "state": str(settings.state)})
+        told = {"url": url, "gallery": str(gallery), "state": str(settings.state), "page": link}
+        print_json(told)
     else:
         say(f"Serving {gallery} at {url} (its routes: {url}/openapi.json); Ctrl-C ends it")
-    serve(settings)
+        say(f"Open the page, once, within an hour: {link}")
+    wanted = sys.stdout.isatty() and not as_json if browser is None else browser
+    serve(settings, page=link if wanted else None)

@@ -1,6 +1,6 @@
 from ._app import create_app
 from ._keys import ROLES, KeyRecord, KeyStore
-from ._serve import serve
+from ._serve import make_link, serve
 from ._settings import Limits, Settings
 from ._state import State, open_state
 
@@ -12,6 +12,7 @@ __all__ = [
     "Settings",
     "State",
     "create_app",
+    "make_link",
     "open_state",
     "serve",
 ]

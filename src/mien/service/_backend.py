@@ -75,6 +75,7 @@ class Backend:
         self.unanswered: set[tuple[str, str]] = set()
         self.keys = KeyStore(self.state)
         self.sessions = SessionStore(self.state)
+        self.jobs = JobStore(self.state, settings.state / "jobs")
         self._tenants: dict[str, Tenant] = {}
         self._lock = threading.Lock()
 

@@ -2,14 +2,45 @@
 
 from __future__ import annotations
 
+import socket
+import threading
+import time
+import webbrowser
+from contextlib import suppress
+
 from mien._core.validation import require
 from mien.errors import InputError
 from mien.service._settings import Settings, is_loopback
 
-__all__ = ["serve"]
+__all__ = ["make_link", "serve"]
+
+_MOST_TRIES, _PAUSE = 300, 0.2
 
 
-def serve(settings: Settings) -> None:
+def make_link(settings: Settings) -> str:
+    """The address of the page with a token that signs in once, within an hour.
+
+    Parameters
+    ----------
+    settings : Settings
+        Of the server; it need not run yet.
+    """
+    from mien.service._sessions import SessionStore
+    from mien.service._state import open_state
+
+    state = open_state(settings.state)
+    try:
+        token = SessionStore(state).make_link()
+    finally:
+        state.close()
+    scheme = "https" if settings.certificate else "http"
+    host = f"[{settings.host}]" if ":" in settings.host else settings.host
+    if settings.host in ("0.0.0.0", "::"):
+        host = "127.0.0.1"
+    return f"{scheme}://{host}:{settings.port}/#link={token}"
+
+
+def serve(settings: Settings, *, page: str | None = None) -> None:
     """Run a server until it is told to stop; accepted writes are finished first.
 
     Parameters
@@ -17,6 +48,8 @@ def serve(settings: Settings) -> None:
     settings : Settings
         Where to listen and what to serve. An address that is not loopback needs at least one
         valid key.
+    page : str or None
+        What to open in the browser as soon as the server answers, as :func:`make_link` gives it.
     """
     uvicorn = require("uvicorn", "service", "mien serve")
     require("fastapi", "service", "mien serve")
@@ -40,6 +73,8 @@ def serve(settings: Settings) -> None:
                 )
         finally:
             state.close()
+    if page is not None:
+        threading.Thread(target=_open_page, args=(page, settings.port), daemon=True).start()
     uvicorn.run(
         create_app(settings),
         host=settings.host,
@@ -54,3 +89,13 @@ def serve(settings: Settings) -> None:
         timeout_keep_alive=30,
         limit_concurrency=None,
     )
+
+
+def _open_page(link: str, port: int) -> None:
+    """Wait until something listens, and open the page in the browser."""
+    host = link.partition("://")[2].rpartition(":")[0].strip("[]")
+    for _ in range(_MOST_TRIES):
+        with suppress(OSError), socket.create_connection((host, port), timeout=1):
+            webbrowser.open(link)
+            return
+        time.sleep(_PAUSE)

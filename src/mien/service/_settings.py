@@ -80,6 +80,8 @@ class Settings:
         Of sealed galleries.
     keep_thumbnails : bool
         Whether small pictures of enrolled faces are kept for the page and for clients.
+    photos : tuple of Path
+        Folders of pictures that the page may import and show; nothing else of the disk is read.
     certificate, private_key : Path or None
         TLS.
     trusted_proxies : tuple of str
@@ -98,6 +100,7 @@ class Settings:
     far: float = 0.001
     secret_key: bytes | str | None = None
     keep_thumbnails: bool = False
+    photos: tuple[Path, ...] = ()
     certificate: Path | None = None
     private_key: Path | None = None
     trusted_proxies: tuple[str, ...] = ()
@@ -111,6 +114,9 @@ class Settings:
         for name in ("fpir", "far"):
             if not 0 < getattr(self, name) < 1:
                 raise InputError(f"{name} must be between 0 and 1; got {getattr(self, name)!r}")
+        for folder in self.photos:
+            if not folder.is_dir():
+                raise InputError(f"photos must be folders; {str(folder)!r} is none")
         if (self.certificate is None) != (self.private_key is None):
             raise InputError("TLS needs both a certificate and its private key")
 

@@ -126,6 +126,7 @@ export async function readPeople() {
   }
   /** @type {Person[]} */
   let found = [];
+  /** @type {string | null} */
   let cursor = null;
   const marks = call("GET", base("/marks")).catch(() => null);
   do {

@@ -27,6 +27,7 @@ function useFaces(id, name) {
     const read = async () => {
       /** @type {Face[]} */
       let found = [];
+      /** @type {string | null} */
       let cursor = null;
       const doubts = call("GET", base(`/people/${id}/doubts`)).catch(() => null);
       do {
