@@ -1,0 +1,132 @@
+"""Follow a tutorial to the letter: run its commands and its Python, in order, in an empty folder.
+
+    python -m tools.follow                       # all tutorials, and the time that each takes
+    python -m tools.follow docs/tutorials/x.md   # one
+    python -m tools.follow --write               # also replace the outputs that the pages show
+
+Blocks of ``sh`` are run by bash, blocks of ``python`` in one Python process. A block of ``text`` right
+after a block of ``sh`` is what the commands print: ``--write`` puts the real output there, so that
+no page shows an output that nobody saw. A command that fails stops the tutorial.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+_FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_WIDTH = 100
+
+
+@dataclass
+class Outcome:
+    page: Path
+    seconds: float
+    blocks: int
+    failed: str = ""
+
+
+class _Shell:
+    """One bash and one Python process per block, in one folder, with mien on the path."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place
+        self.python: list[str] = []
+        self.environment = os.environ | {
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "COLUMNS": str(_WIDTH),
+            "NO_COLOR": "1",
+            "HOME": str(place / ".home"),
+            "XDG_STATE_HOME": str(place / ".home"),
+        }
+
+    def run(self, kind: str, code: str) -> tuple[int, str, str]:
+        if kind == "python":
+            # What came before is run again, silently: blocks share their names.
+            before = "\n".join(self.python)
+            program = (
+                "import contextlib, io\n"
+                "names = {'__name__': '__main__'}\n"
+                f"with contextlib.redirect_stdout(io.StringIO()):\n    exec({before!r}, names)\n"
+                f"exec({code!r}, names)\n"
+            )
+            self.python.append(code)
+            command = [sys.executable, "-W", "ignore", "-c", program]
+        else:
+            command = ["bash", "-e", "-c", code]
+        done = subprocess.run(
+            command,
+            cwd=self.place,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+        )
+        return done.returncode, done.stdout, done.stderr
+
+
+def _tidy(output: str) -> str:
+    """What is printed, without the padding of tables and empty lines at the ends."""
+    return "\n".join(line.rstrip() for line in output.strip("\n").splitlines())
+
+
+def follow(page: Path, write: bool = False) -> Outcome:
+    """Run the blocks of one page; with ``write`` also replace its outputs."""
+    text = page.read_text(encoding="utf-8")
+    start, blocks, failed = time.perf_counter(), 0, ""
+    pieces, end, output = [], 0, None
+    with tempfile.TemporaryDirectory() as folder:
+        shell = _Shell(Path(folder))
+        (Path(folder) / ".home").mkdir()
+        for found in _FENCE.finditer(text):
+            kind, code = found.groups()
+            between = text[end : found.start()]
+            if kind == "text" and output is not None and not between.strip():
+                pieces.append(f"{between}```text\n{_tidy(output)}\n```")
+                output = None
+            else:
+                pieces.append(between + found.group(0))
+                output = None
+                if kind in {"sh", "python"}:
+                    code_of, output, errors = shell.run(kind, code)
+                    blocks += 1
+                    if code_of:
+                        line = text[: found.start()].count("\n") + 1
+                        failed = f"line {line}: exit {code_of}\n{output}\n{errors}"
+                        break
+            end = found.end()
+    seconds = time.perf_counter() - start
+    if write and not failed:
+        page.write_text("".join(pieces) + text[end:], encoding="utf-8")
+    return Outcome(page, seconds, blocks, failed)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Follow the tutorials to the letter.")
+    parser.add_argument("pages", nargs="*", type=Path)
+    parser.add_argument("--write", action="store_true", help="replace the outputs on the pages")
+    options = parser.parse_args()
+    pages = options.pages or sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+    outcomes = []
+    for page in pages:
+        outcome = follow(page, options.write)
+        outcomes.append(outcome)
+        verdict = "FAILED" if outcome.failed else "ok"
+        print(f"{page.name:32s} {outcome.blocks:3d} blocks {outcome.seconds:7.1f} s  {verdict}", flush=True)
+        if outcome.failed:
+            print(outcome.failed)
+    return int(any(outcome.failed for outcome in outcomes))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
