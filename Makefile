@@ -50,6 +50,7 @@ bench: $(VENV)/.bench-installed
 	$(BIN)/python -m benchmarks $(ONLY)
 
 docs: $(VENV)/.dev-installed
+	$(BIN)/codespell README.md CHANGELOG.md docs/*.md docs/tutorials/*.md examples
 	$(BIN)/sphinx-build -W --keep-going -n -b html docs docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 

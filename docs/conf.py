@@ -1,7 +1,13 @@
 """How Sphinx builds these pages; `make docs` runs it, and warnings are errors."""
 
 import re
+import sys
 from importlib import metadata
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+import make_reference
 
 project = "mien"
 author = "The mien developers"
@@ -13,6 +19,7 @@ extensions = [
     "numpydoc",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
+    "sphinx_gallery.gen_gallery",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
 exclude_patterns = ["_build"]
@@ -44,6 +51,20 @@ def _skip_routing(app, what, name, obj, skip, options):
     return True if re.fullmatch(r"set_\w+_request", name) else None
 
 
+# Examples are run when the pages are built; their pictures stand on the pages.
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "auto_examples",
+    "filename_pattern": "plot_",
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "min_reported_time": 1,
+    "abort_on_example_error": True,
+}
+
+
 def setup(app):
     """Connect what is above to the build."""
+    make_reference.write_all()
     app.connect("autodoc-skip-member", _skip_routing)

@@ -15,9 +15,9 @@ from mien.completion import FaceCompleter, make_cover
 from mien.datasets import make_faces
 from mien.evaluation import psnr
 
-faces = make_faces(160, 4, size=48, random_state=0)
-train, test = faces.images[:600], faces.images[600:604]
-cover = make_cover("below-eyes", (48, 48))
+faces = make_faces(110, 4, size=32, random_state=0)
+train, test = faces.images[:400], faces.images[400:404]
+cover = make_cover("below-eyes", (32, 32))
 
 # %%
 # Three methods: the mean of what is hidden given what is seen, by PCA, by ridge regression and by
@@ -25,7 +25,7 @@ cover = make_cover("below-eyes", (48, 48))
 methods = {name: FaceCompleter(name, cover="below-eyes") for name in ("pca", "ridge", "mixture")}
 rows = {"given": np.where(cover, 0.5, test)}
 for name, model in methods.items():
-    rows[name] = model.fit(train, people=faces.people[:600]).complete(test)
+    rows[name] = model.fit(train, people=faces.people[:400]).complete(test)
 rows["truth"] = test
 
 # %%
