@@ -40,7 +40,10 @@ def write_commands() -> str:
 
     from mien.cli._app import app
 
-    parts = ["# Command line", "Every verb prints its help with `--help`. Exit codes: 0 for an answer, 1 where a part failed, 2 where there is no answer."]
+    parts = [
+        "# Command line",
+        "Every verb prints its help with `--help`. Exit codes: 0 for an answer, 1 where a part failed, 2 where there is no answer.",
+    ]
     for words, command in _walk(typer.main.get_command(app), ("mien",)):
         rows = []
         for one in command.params:
@@ -49,8 +52,14 @@ def write_commands() -> str:
             shown = getattr(one, "show_default", None)
             default = shown if isinstance(shown, str) else one.default
             plain = isinstance(default, (str, int, float)) and not isinstance(default, bool)
-            name = (one.metavar or one.name.upper()) if one.param_type_name == "argument" else ", ".join(one.opts)
-            rows.append(f"| `{_cell(name)}` | {_cell(_plain(getattr(one, 'help', '')))} | {_cell(str(default)) if plain else ''} |")
+            name = (
+                (one.metavar or one.name.upper())
+                if one.param_type_name == "argument"
+                else ", ".join(one.opts)
+            )
+            rows.append(
+                f"| `{_cell(name)}` | {_cell(_plain(getattr(one, 'help', '')))} | {_cell(str(default)) if plain else ''} |"
+            )
         parts.append(f"## {' '.join(words)}")
         parts.extend(
             f"```sh\n{words}\n```" if words.startswith("mien ") else words
@@ -72,7 +81,10 @@ def write_routes() -> str:
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             tag = (operation.get("tags") or ["server"])[0]
-            text = [f"### {method.upper()} {path}".replace("{", "\\{"), _plain(operation.get("summary"))]
+            text = [
+                f"### {method.upper()} {path}".replace("{", "\\{"),
+                _plain(operation.get("summary")),
+            ]
             if operation.get("description"):
                 text.append(_plain(operation["description"]))
             named = operation.get("parameters", [])
@@ -82,7 +94,10 @@ def write_routes() -> str:
                     for p in named
                 ]
                 text.append("| parameter | in | |\n| --- | --- | --- |\n" + "\n".join(rows))
-            answers = ", ".join(f"{code} {_plain(answer.get('description'))}".rstrip(". ") for code, answer in operation["responses"].items())
+            answers = ", ".join(
+                f"{code} {_plain(answer.get('description'))}".rstrip(". ")
+                for code, answer in operation["responses"].items()
+            )
             text.append(f"Answers: {answers}.")
             groups.setdefault(tag, []).append("\n\n".join(text))
     for tag, operations in groups.items():

@@ -6,9 +6,29 @@ from html import escape
 from pathlib import Path
 
 HAVE = [
-    ("photographs, a video", [("names of a few people", "mien enrol, identify"), ("no names", "mien cluster"), ("names without boxes", "WeakNames")]),
-    ("vectors of people", [("a crowd and a few of mine", "TransferJointBayesian"), ("many of mine", "JointBayesian"), ("groups without names", "NullSpaceProjection")]),
-    ("pictures of a closed set", [("few per person", "RandomSamplingLDA"), ("two kinds of descriptor", "MultiViewSuperVector")]),
+    (
+        "photographs, a video",
+        [
+            ("names of a few people", "mien enrol, identify"),
+            ("no names", "mien cluster"),
+            ("names without boxes", "WeakNames"),
+        ],
+    ),
+    (
+        "vectors of people",
+        [
+            ("a crowd and a few of mine", "TransferJointBayesian"),
+            ("many of mine", "JointBayesian"),
+            ("groups without names", "NullSpaceProjection"),
+        ],
+    ),
+    (
+        "pictures of a closed set",
+        [
+            ("few per person", "RandomSamplingLDA"),
+            ("two kinds of descriptor", "MultiViewSuperVector"),
+        ],
+    ),
     ("half a face", [("the other half wanted", "FaceCompleter")]),
     ("scores of any system", [("how good is it?", "mien evaluate")]),
 ]
@@ -25,15 +45,25 @@ def draw() -> str:
     parts, y = [], TOP
     for have, ways in HAVE:
         middle = y + ROW * len(ways) / 2
-        parts.append(f'<rect class="have" x="{LEFT}" y="{middle - 17}" width="210" height="34" rx="6"/>')
-        parts.append(f'<text x="{LEFT + 105}" y="{middle + 5}" text-anchor="middle">{escape(have)}</text>')
+        parts.append(
+            f'<rect class="have" x="{LEFT}" y="{middle - 17}" width="210" height="34" rx="6"/>'
+        )
+        parts.append(
+            f'<text x="{LEFT + 105}" y="{middle + 5}" text-anchor="middle">{escape(have)}</text>'
+        )
         for k, (words, use) in enumerate(ways):
             at = y + ROW * (k + 0.5)
-            parts.append(f'<path d="M{LEFT + 210},{middle} C{LEFT + 260},{middle} {LEFT + 250},{at} {LEFT + 300},{at}"/>')
+            parts.append(
+                f'<path d="M{LEFT + 210},{middle} C{LEFT + 260},{middle} {LEFT + 250},{at} {LEFT + 300},{at}"/>'
+            )
             parts.append(f'<text class="with" x="{LEFT + 306}" y="{at + 5}">{escape(words)}</text>')
             parts.append(f'<path d="M{LEFT + 490},{at} L{LEFT + 530},{at}"/>')
-            parts.append(f'<rect class="use" x="{LEFT + 530}" y="{at - 16}" width="226" height="32" rx="6"/>')
-            parts.append(f'<text class="code" x="{LEFT + 643}" y="{at + 5}" text-anchor="middle">{escape(use)}</text>')
+            parts.append(
+                f'<rect class="use" x="{LEFT + 530}" y="{at - 16}" width="226" height="32" rx="6"/>'
+            )
+            parts.append(
+                f'<text class="code" x="{LEFT + 643}" y="{at + 5}" text-anchor="middle">{escape(use)}</text>'
+            )
         y += ROW * len(ways) + 14
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 810 {y}" role="img">'
@@ -43,4 +73,6 @@ def draw() -> str:
 
 
 if __name__ == "__main__":
-    Path(__file__).with_name("_static").joinpath("which_method.svg").write_text(draw(), encoding="utf-8")
+    Path(__file__).with_name("_static").joinpath("which_method.svg").write_text(
+        draw(), encoding="utf-8"
+    )

@@ -37,7 +37,11 @@ for ax, picture, name in zip(
     axes, (clean, noisy, denoised), ("clean", "noisy", "K-SVD"), strict=True
 ):
     ax.imshow(np.clip(picture, 0, 1), cmap="gray", vmin=0, vmax=1)
-    decibels = "" if picture is clean else f", {float(psnr(np.clip(picture, 0, 1)[None], np.clip(clean, 0, 1)[None])[0]):.1f} dB"
+    decibels = (
+        ""
+        if picture is clean
+        else f", {float(psnr(np.clip(picture, 0, 1)[None], np.clip(clean, 0, 1)[None])[0]):.1f} dB"
+    )
     ax.set_title(name + decibels, fontsize=9)
     ax.axis("off")
 fig.tight_layout()

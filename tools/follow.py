@@ -122,7 +122,10 @@ def main() -> int:
         outcome = follow(page, options.write)
         outcomes.append(outcome)
         verdict = "FAILED" if outcome.failed else "ok"
-        print(f"{page.name:32s} {outcome.blocks:3d} blocks {outcome.seconds:7.1f} s  {verdict}", flush=True)
+        print(
+            f"{page.name:32s} {outcome.blocks:3d} blocks {outcome.seconds:7.1f} s  {verdict}",
+            flush=True,
+        )
         if outcome.failed:
             print(outcome.failed)
     return int(any(outcome.failed for outcome in outcomes))
