@@ -42,7 +42,8 @@ def write_commands() -> str:
 
     parts = [
         "# Command line",
-        "Every verb prints its help with `--help`. Exit codes: 0 for an answer, 1 where a part failed, 2 where there is no answer.",
+        "Every verb prints its help with `--help`. Exit codes: 0 for an answer, 1 where a part "
+        "failed, 2 where there is no answer.",
     ]
     for words, command in _walk(typer.main.get_command(app), ("mien",)):
         rows = []
@@ -58,7 +59,8 @@ def write_commands() -> str:
                 else ", ".join(one.opts)
             )
             rows.append(
-                f"| `{_cell(name)}` | {_cell(_plain(getattr(one, 'help', '')))} | {_cell(str(default)) if plain else ''} |"
+                f"| `{_cell(name)}` | {_cell(_plain(getattr(one, 'help', '')))} "
+                f"| {_cell(str(default)) if plain else ''} |"
             )
         parts.append(f"## {' '.join(words)}")
         parts.extend(
@@ -68,6 +70,10 @@ def write_commands() -> str:
         if rows:
             parts.append("| | | default |\n| --- | --- | --- |\n" + "\n".join(rows))
     return "\n\n".join(parts) + "\n"
+
+
+def _describe(parameter: dict[str, Any]) -> str | None:
+    return parameter.get("description") or parameter.get("schema", {}).get("description")
 
 
 def write_routes() -> str:
@@ -90,8 +96,7 @@ def write_routes() -> str:
             named = operation.get("parameters", [])
             if named:
                 rows = [
-                    f"| `{p['name']}` | {p['in']} | {_cell(_plain(p.get('description') or p.get('schema', {}).get('description')))} |"
-                    for p in named
+                    f"| `{p['name']}` | {p['in']} | {_cell(_plain(_describe(p)))} |" for p in named
                 ]
                 text.append("| parameter | in | |\n| --- | --- | --- |\n" + "\n".join(rows))
             answers = ", ".join(

@@ -34,7 +34,8 @@ HAVE = [
 ]
 ROW, TOP, LEFT = 46, 20, 24
 STYLE = (
-    'text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif;font-size:14px;fill:#1f2328}'
+    'text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,Arial,sans-serif;'
+    "font-size:14px;fill:#1f2328}"
     ".have{fill:#eaf3f9;stroke:#7fb2d3}.use{fill:#eef7ee;stroke:#8dbf8d}.with{fill:#4a5057;font-size:13px}"
     ".code{font-family:ui-monospace,Menlo,Consolas,monospace;font-size:13px}path{fill:none;stroke:#9aa4ad}"
 )
@@ -54,7 +55,8 @@ def draw() -> str:
         for k, (words, use) in enumerate(ways):
             at = y + ROW * (k + 0.5)
             parts.append(
-                f'<path d="M{LEFT + 210},{middle} C{LEFT + 260},{middle} {LEFT + 250},{at} {LEFT + 300},{at}"/>'
+                f'<path d="M{LEFT + 210},{middle} '
+                f'C{LEFT + 260},{middle} {LEFT + 250},{at} {LEFT + 300},{at}"/>'
             )
             parts.append(f'<text class="with" x="{LEFT + 306}" y="{at + 5}">{escape(words)}</text>')
             parts.append(f'<path d="M{LEFT + 490},{at} L{LEFT + 530},{at}"/>')
@@ -62,7 +64,8 @@ def draw() -> str:
                 f'<rect class="use" x="{LEFT + 530}" y="{at - 16}" width="226" height="32" rx="6"/>'
             )
             parts.append(
-                f'<text class="code" x="{LEFT + 643}" y="{at + 5}" text-anchor="middle">{escape(use)}</text>'
+                f'<text class="code" x="{LEFT + 643}" y="{at + 5}" text-anchor="middle">'
+                f"{escape(use)}</text>"
             )
         y += ROW * len(ways) + 14
     return (

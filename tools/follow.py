@@ -4,9 +4,9 @@
     python -m tools.follow docs/tutorials/x.md   # one
     python -m tools.follow --write               # also replace the outputs that the pages show
 
-Blocks of ``sh`` are run by bash, blocks of ``python`` in one Python process. A block of ``text`` right
-after a block of ``sh`` is what the commands print: ``--write`` puts the real output there, so that
-no page shows an output that nobody saw. A command that fails stops the tutorial.
+Blocks of ``sh`` are run by bash, blocks of ``python`` in one Python process. A block of ``text``
+right after a block of ``sh`` is what the commands print: ``--write`` puts the real output there, so
+that no page shows an output that nobody saw. A command that fails stops the tutorial.
 """
 
 from __future__ import annotations
