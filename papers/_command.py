@@ -2,37 +2,88 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mien.cli import console, errors, print_json
+from mien.cli import console, errors, print_json, showing_progress
 from mien.errors import InputError, MienError
 
-__all__ = [
-    "AsJson",
-    "DataHome",
-    "Figures",
-    "Out",
-    "Quick",
-    "Seed",
-    "choose",
-    "run_command",
-    "show_report",
-]
+__all__ = ["Run", "choose", "command", "run_command", "show_report"]
 
-DataHome = Annotated[
-    Path | None, typer.Option(help="Folder of the real data sets.", show_default="MIEN_DATA")
-]
-Out = Annotated[Path | None, typer.Option(help="Write report.html and report.json here.")]
-Figures = Annotated[
-    Path | None, typer.Option(help="Write each figure as an SVG file here, for the docs.")
-]
-Quick = Annotated[bool, typer.Option("--quick", help="A small version that takes minutes.")]
-Seed = Annotated[int, typer.Option(min=0, help="Seed of every random choice.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+
+@dataclass(frozen=True)
+class Run:
+    """The options that all papers have.
+
+    Attributes
+    ----------
+    quick : bool
+        Whether to run the small version.
+    seed : int
+        Seed of every random choice.
+    data_home : Path or None
+        Folder of the real data sets; None takes MIEN_DATA.
+    out, figures : Path or None
+        Folders for the report and for its figures.
+    as_json : bool
+        Whether to print JSON.
+    """
+
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A small version that takes minutes.")
+    ] = False
+    seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0
+    data_home: Annotated[
+        Path | None, typer.Option(help="Folder of the real data sets.", show_default="MIEN_DATA")
+    ] = None
+    out: Annotated[Path | None, typer.Option(help="Write report.html and report.json here.")] = None
+    figures: Annotated[
+        Path | None, typer.Option(help="Write each figure as an SVG file here, for the docs.")
+    ] = None
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False
+
+    def pick(self, given: Any, small: Any, full: Any) -> Any:
+        """What an option says; where it says nothing, the small or the full value."""
+        if given is not None:
+            return given
+        return small if self.quick else full
+
+
+def command(
+    *, seed: bool = True, figures: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., None]]:
+    """Make a paper's command line of a function that takes a :class:`Run` and returns a report.
+
+    Parameters
+    ----------
+    seed, figures : bool
+        Whether the paper has these options; it has all others of :class:`Run`.
+    """
+    left_out = {name for name, has in (("seed", seed), ("figures", figures)) if not has}
+    every = inspect.signature(Run, eval_str=True).parameters.values()
+    shared = [parameter for parameter in every if parameter.name not in left_out]
+
+    def decorate(paper: Callable[..., Any]) -> Callable[..., None]:
+        _, *own = inspect.signature(paper, eval_str=True).parameters.values()
+
+        def main(**options: Any) -> None:
+            run = Run(**{p.name: options.pop(p.name) for p in shared})
+            with showing_progress():
+                report = paper(run, **options)
+            if report is not None:
+                show_report(report, run)
+
+        parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in [*own, *shared]]
+        main.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        main.__doc__ = paper.__doc__
+        return main
+
+    return decorate
 
 
 def choose(given: Sequence[str] | None, known: Sequence[str], what: str) -> tuple[str, ...]:
@@ -47,12 +98,12 @@ def choose(given: Sequence[str] | None, known: Sequence[str], what: str) -> tupl
     return tuple(given)
 
 
-def show_report(report: Any, out: Path | None, as_json: bool, figures: Path | None = None) -> None:
+def show_report(report: Any, run: Run) -> None:
     """Write a report into a folder, if one is named, and print it as tables or as JSON."""
-    if figures is not None:
-        report.write_figures(figures)
-    page = None if out is None else report.write(out)
-    if as_json:
+    if run.figures is not None:
+        report.write_figures(run.figures)
+    page = None if run.out is None else report.write(run.out)
+    if run.as_json:
         print_json(report.to_dict())
     else:
         report.print(console)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from mien.cli import showing_progress
-from papers._command import AsJson, DataHome, Figures, Out, Quick, Seed, show_report
+from papers._command import Run, command
 
 
+@command(figures=True)
 def main(
+    run: Run,
     splits: Annotated[
         int | None,
         typer.Option(
@@ -33,23 +34,15 @@ def main(
             min=1, help="Splits for the sweeps over settings.", show_default="4, 1 if --quick"
         ),
     ] = None,
-    quick: Quick = False,
-    seed: Seed = 0,
-    data_home: DataHome = None,
-    out: Out = None,
-    figures: Figures = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Any:
     """Compare committees with Eigenfaces, Fisherfaces and bagging on ORL and Yale."""
     from papers.committee.report import reproduce_committee
 
-    with showing_progress():
-        report = reproduce_committee(
-            data_home,
-            n_splits=splits or (2 if quick else 20),
-            n_members=members or (5 if quick else 20),
-            n_draws=draws or (2 if quick else 10),
-            sweep_splits=sweep_splits or (1 if quick else 4),
-            random_state=seed,
-        )
-    show_report(report, out, as_json, figures)
+    return reproduce_committee(
+        run.data_home,
+        n_splits=run.pick(splits, 2, 20),
+        n_members=run.pick(members, 5, 20),
+        n_draws=run.pick(draws, 2, 10),
+        sweep_splits=run.pick(sweep_splits, 1, 4),
+        random_state=run.seed,
+    )

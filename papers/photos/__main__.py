@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from mien.cli import showing_progress
-from papers._command import AsJson, DataHome, Out, Quick, choose, show_report
+from papers._command import Run, choose, command
 
 
+@command(seed=False)
 def main(
+    run: Run,
     part: Annotated[
         list[str] | None,
         typer.Option(
@@ -30,20 +31,14 @@ def main(
         int | None,
         typer.Option(min=1, help="Analyse every N-th frame.", show_default="1, 20 if --quick"),
     ] = None,
-    quick: Quick = False,
-    data_home: DataHome = None,
-    out: Out = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Any:
     """Find, compare and track the faces of photographs and videos whose truth is known."""
     from mien.faces import ENGINES
     from papers.photos.report import PARTS, reproduce_photos
 
-    with showing_progress():
-        report = reproduce_photos(
-            data_home,
-            parts=choose(part, PARTS, "part"),
-            engines=choose(engine, ("sface",) if quick and not engine else ENGINES, "engine"),
-            every=every or (20 if quick else 1),
-        )
-    show_report(report, out, as_json)
+    return reproduce_photos(
+        run.data_home,
+        parts=choose(part, PARTS, "part"),
+        engines=choose(engine or run.pick(None, ["sface"], None), ENGINES, "engine"),
+        every=run.pick(every, 20, 1),
+    )

@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
-from mien.cli import showing_progress
-from papers._command import AsJson, DataHome, Out, Quick, choose, show_report
+from papers._command import Run, choose, command
 
 
+@command(seed=False)
 def main(
+    run: Run,
     cache: Annotated[
         Path,
         typer.Option(
@@ -20,10 +21,11 @@ def main(
         ),
     ],
     engine: Annotated[
-        list[str] | None, typer.Option(help="sface or dlib. Repeat for both. [default: both]")
+        list[str] | None, typer.Option(help="sface or dlib. Repeat for both.", show_default="both")
     ] = None,
     draws: Annotated[
-        int | None, typer.Option(min=1, help="Galleries per setting. [default: 10, 3 if --quick]")
+        int | None,
+        typer.Option(min=1, help="Galleries per setting.", show_default="10, 3 if --quick"),
     ] = None,
     figures: Annotated[
         Path | None,
@@ -32,28 +34,22 @@ def main(
             help="Write reliability-ENGINE.svg here: the diagrams of all domains in one picture.",
         ),
     ] = None,
-    quick: Quick = False,
-    data_home: DataHome = None,
-    out: Out = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Any:
     """Judge stated error rates on galleries of every camera and crowd there is."""
     from papers.promise.report import ENGINES, reproduce_promise
     from papers.promise.run import SETTINGS
 
     engines = choose(engine, ENGINES, "engine")
-    n_draws = draws or (3 if quick else 10)
-    with showing_progress():
-        report = reproduce_promise(
-            cache,
-            data_home,
-            engines=engines,
-            n_draws=n_draws,
-            settings=[s for s in SETTINGS if s[0] <= 25] if quick else SETTINGS,
-        )
+    report = reproduce_promise(
+        cache,
+        run.data_home,
+        engines=engines,
+        n_draws=run.pick(draws, 3, 10),
+        settings=run.pick(None, [s for s in SETTINGS if s[0] <= 25], SETTINGS),
+    )
     if figures is not None:
         _draw(figures, engines, report.to_dict()["parts"])
-    show_report(report, out, as_json)
+    return report
 
 
 def _draw(folder: Path, engines: tuple[str, ...], parts: list[dict[str, Any]]) -> None:

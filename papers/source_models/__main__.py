@@ -7,12 +7,14 @@ from typing import Annotated, Any
 
 import typer
 
-from mien.cli import console, errors, print_json, showing_progress
+from mien.cli import console, errors, print_json
 from mien.errors import InputError
-from papers._command import AsJson, DataHome, Out, Quick, Seed, choose, show_report
+from papers._command import Run, choose, command
 
 
+@command()
 def main(
+    run: Run,
     train: Annotated[
         Path | None,
         typer.Option(
@@ -61,36 +63,28 @@ def main(
             show_default="10, 2 if --quick",
         ),
     ] = None,
-    quick: Quick = False,
-    seed: Seed = 0,
-    data_home: DataHome = None,
-    out: Out = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Any:
     """Run LFW through the recipe of the shipped models, and measure transfer under real shifts."""
     from mien.faces import ENGINES
     from papers.source_models.data import SHIFTS
     from papers.source_models.report import reproduce_source_models
 
-    engines = choose(engine, ("sface",) if quick and not engine else ENGINES, "engine")
+    engines = choose(engine or run.pick(None, ["sface"], None), ENGINES, "engine")
     if train is not None:
-        _refuse("--train", shift=shift, repetitions=repetitions, out=out)
-        measured = not quick if folds is None else folds
-        _train(train, cards, engines, measured, cache, data_home, as_json)
-        return
+        _refuse("--train", shift=shift, repetitions=repetitions, out=run.out)
+        _train(train, cards, engines, run.pick(folds, False, True), cache, run)
+        return None
     _refuse("a report", cards=cards, folds=folds)
     if cache is None:
         _refuse("a report without --cache", shift=shift, repetitions=repetitions)
-    with showing_progress():
-        report = reproduce_source_models(
-            data_home,
-            cache=cache,
-            engines=engines,
-            shifts=choose(shift, tuple(SHIFTS), "shift"),
-            n_repetitions=(2 if quick else 10) if repetitions is None else repetitions,
-            random_state=seed,
-        )
-    show_report(report, out, as_json)
+    return reproduce_source_models(
+        run.data_home,
+        cache=cache,
+        engines=engines,
+        shifts=choose(shift, tuple(SHIFTS), "shift"),
+        n_repetitions=run.pick(repetitions, 2, 10),
+        random_state=run.seed,
+    )
 
 
 def _refuse(mode: str, **options: Any) -> None:
@@ -105,23 +99,21 @@ def _train(
     engines: tuple[str, ...],
     folds: bool,
     cache: Path | None,
-    data_home: Path | None,
-    as_json: bool,
+    run: Run,
 ) -> None:
     from mien.files import save
     from papers.source_models.report import describe_cards, train_source
 
     found = {}
     for engine in engines:
-        with showing_progress():
-            model = train_source(engine, data_home, folds=folds, cache=cache)
+        model = train_source(engine, run.data_home, folds=folds, cache=cache)
         path = save(model, folder / f"{engine}.mien")
         path.chmod(0o644)  # statistics, not personal data: everybody may read them
         found[engine] = model.card
         errors.print(f"Model: {path}", highlight=False, markup=False, soft_wrap=True)
     if cards is not None:
         cards.write_text(describe_cards(folder), encoding="utf-8")
-    if as_json:
+    if run.as_json:
         print_json(found)
         return
     for engine, card in found.items():

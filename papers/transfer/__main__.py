@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from mien.cli import showing_progress
-from papers._command import AsJson, DataHome, Out, Quick, Seed, choose, show_report
+from papers._command import Run, choose, command
 
 
+@command()
 def main(
+    run: Run,
     domain: Annotated[
         list[str] | None,
         typer.Option(
@@ -31,23 +32,16 @@ def main(
         int | None,
         typer.Option(min=1, help="Random draws of people.", show_default="10, 2 if --quick"),
     ] = None,
-    quick: Quick = False,
-    seed: Seed = 0,
-    data_home: DataHome = None,
-    out: Out = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Any:
     """Set our LFW numbers beside the published ones, and measure what transfer gains."""
     from papers.transfer.data import DOMAINS
     from papers.transfer.report import FEATURES, reproduce_transfer
 
-    with showing_progress():
-        report = reproduce_transfer(
-            data_home,
-            quick=quick,
-            n_repetitions=repetitions,
-            domains=None if domain is None else choose(domain, tuple(DOMAINS), "domain"),
-            features=None if feature is None else choose(feature, tuple(FEATURES), "feature"),
-            random_state=seed,
-        )
-    show_report(report, out, as_json)
+    return reproduce_transfer(
+        run.data_home,
+        quick=run.quick,
+        n_repetitions=repetitions,
+        domains=None if domain is None else choose(domain, tuple(DOMAINS), "domain"),
+        features=None if feature is None else choose(feature, tuple(FEATURES), "feature"),
+        random_state=run.seed,
+    )

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from mien.cli import showing_progress
-from papers._command import AsJson, DataHome, Figures, Out, Quick, Seed, choose, show_report
+from papers._command import Run, choose, command
 
 
+@command(figures=True)
 def main(
+    run: Run,
     part: Annotated[
         list[str] | None,
         typer.Option(
@@ -29,22 +30,14 @@ def main(
             min=1, help="Starts of K-means per grouping.", show_default="100, 5 if --quick"
         ),
     ] = None,
-    quick: Quick = False,
-    seed: Seed = 0,
-    data_home: DataHome = None,
-    out: Out = None,
-    figures: Figures = None,
-    as_json: AsJson = False,
-) -> None:
+) -> Any:
     """Recognise, cluster and retrieve from groups without names, beside the paper's numbers."""
     from papers.weak_labels.report import PARTS, reproduce_weak_labels
 
-    with showing_progress():
-        report = reproduce_weak_labels(
-            data_home,
-            parts=choose(part, PARTS, "part"),
-            repeats=groupings or (2 if quick else 100),
-            starts=starts or (5 if quick else 100),
-            random_state=seed,
-        )
-    show_report(report, out, as_json, figures)
+    return reproduce_weak_labels(
+        run.data_home,
+        parts=choose(part, PARTS, "part"),
+        repeats=run.pick(groupings, 2, 100),
+        starts=run.pick(starts, 5, 100),
+        random_state=run.seed,
+    )

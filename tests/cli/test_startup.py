@@ -44,6 +44,16 @@ def _packages(modules: set[str]) -> set[str]:
     return {name.split(".")[0] for name in modules}
 
 
+def _fit_verifier() -> tuple[np.ndarray, Verifier]:
+    """Vectors of drawn people, three each, and a verifier of them."""
+    rng = np.random.default_rng(0)
+    people = np.repeat(np.arange(40), 3)
+    X = 3 * rng.standard_normal((40, 6))[people] + rng.standard_normal((120, 6))
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    model = JointBayesian(features="drawn").fit(X, people)
+    return X, Verifier(model, sizes=(1,), random_state=0).fit(X, people)
+
+
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["crops", "--help"]])
 def test_help_and_version_load_no_verb_and_no_room(arguments: list[str]) -> None:
     modules = _modules(*arguments)
@@ -63,12 +73,7 @@ def test_help_of_a_verb_loads_no_room(verb: str) -> None:
 
 
 def test_listing_people_loads_no_learner(tmp_path: Path) -> None:
-    rng = np.random.default_rng(0)
-    people = np.repeat(np.arange(40), 3)
-    X = 3 * rng.standard_normal((40, 6))[people] + rng.standard_normal((120, 6))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    model = JointBayesian(features="drawn").fit(X, people)
-    verifier = Verifier(model, sizes=(1,), random_state=0).fit(X, people)
+    X, verifier = _fit_verifier()
     with Gallery.create(tmp_path / "people", verifier) as gallery:
         gallery.enrol("Ann", X[:2])
     modules = _modules("people", "list", "-g", str(tmp_path / "people"))
@@ -86,5 +91,27 @@ def test_verify_loads_what_compares_two_faces(data_home: Path) -> None:
     if not picture.is_file():
         pytest.skip("the photograph is not here")
     modules = _modules("verify", str(picture), str(picture), "--json")
-    assert not _packages(modules) & {"matplotlib", "numba", "skimage", "usearch"}
+    learning = {"joblib", "matplotlib", "numba", "pandas", "skimage", "sklearn", "usearch"}
+    assert not _packages(modules) & learning
+    assert "scipy.optimize" not in modules
     assert not _rooms(modules) & OTHERS
+
+
+def test_identifying_vectors_loads_no_estimator(tmp_path: Path) -> None:
+    """A gallery decides with the arrays of its verifier."""
+    X, verifier = _fit_verifier()
+    with Gallery.create(tmp_path / "people", verifier) as gallery:
+        gallery.enrol("Ann", X[:2])
+    np.save(tmp_path / "probe.npy", X[2:3])
+    code = f"""
+import atexit, sys
+atexit.register(lambda: sys.stderr.write("\\nMODULES " + " ".join(sys.modules)))
+import numpy as np
+from mien.gallery import Gallery
+with Gallery.open({str(tmp_path / "people")!r}) as gallery:
+    print(gallery.identify(np.load({str(tmp_path / "probe.npy")!r}), fpir=0.2)[0].person)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    errors, _, modules = done.stderr.rpartition("MODULES ")
+    assert done.returncode == 0, errors
+    assert "sklearn" not in _packages(set(modules.split()))

@@ -16,21 +16,21 @@ from mien.gallery._approximate import ApproximateIndex
 from mien.gallery._making import wipe_file
 from mien.gallery._protocol import PeopleBatch
 from mien.gallery._sqlite_store import SqliteStore as Store
-from mien.verification import Verifier
+from mien.verification import Scorer, Verifier
 
 X = draw_people(600, 3, seed=21)
 SECRET = "Wilhelmina Quartermaine"
 
 
-def _traces(vectors: np.ndarray, digests: list[str], verifier: Verifier) -> list[bytes]:
+def _traces(vectors: np.ndarray, digests: list[str], scorer: Scorer) -> list[bytes]:
     """Byte strings that would betray the templates, each by parts of it."""
     whole = [SECRET.encode(), *(bytes.fromhex(name) for name in digests)]
     for vector in vectors:
         for kind in (np.float32, np.float16, np.float64):
             whole.append(vector.astype(kind).tobytes())
     batch = PeopleBatch(np.array([1]), np.array([len(vectors)]), vectors.sum(axis=0)[None])
-    folded, *_ = verifier.index_people(batch.counts, batch.sums)
-    row = ApproximateIndex(verifier, vectors.shape[1])._rows(vectors.mean(axis=0)[None])
+    folded, *_ = scorer.index_people(batch.counts, batch.sums)
+    row = ApproximateIndex(scorer, vectors.shape[1])._rows(vectors.mean(axis=0)[None])
     for values in (batch.sums, folded, row):
         whole += [values.astype(kind).tobytes() for kind in (np.float32, np.float16)]
     return [part for w in whole for part in ((w,) if len(w) <= 32 else (w[:12], w[-12:], w[20:32]))]
@@ -50,7 +50,7 @@ def test_nothing_is_left_in_any_file(tmp_path: Path, verifier: Verifier, key: by
     path = tmp_path / "people.gallery"
     names = [digest("secret", i) for i in range(3)]
     with Gallery.create(path, verifier, key=key) as gallery:
-        traces = _traces(X[0], names, gallery.model.verifier)
+        traces = _traces(X[0], names, gallery.model.scorer)
         # Before and after others, so that pages are split around it and filled again.
         fill(gallery, X[1:300])
         gallery.enrol(SECRET, X[0], digests=names, sources=[f"{SECRET}/{i}.jpg" for i in range(3)])

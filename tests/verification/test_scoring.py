@@ -9,7 +9,7 @@ import pytest
 from mien.errors import InputError
 from mien.evaluation import evaluate_all_pairs
 from mien.verification import JointBayesian
-from mien.verification._scoring import truncation_error
+from mien.verification._ratios import truncation_error
 from tests.near import assert_near
 
 

@@ -23,7 +23,7 @@ from mien.verification import (
     rate_per_person,
 )
 from mien.verification._set_trials import draw_trials
-from mien.verification._verifier import _score_sets
+from mien.verification._verifier import _set_scores
 from tests.near import assert_near
 
 D = 12
@@ -91,9 +91,9 @@ def test_pairs_and_the_folded_search_agree(fitted: Verifier) -> None:
     galleries = [mine[:n] for mine, n in zip(sets, sizes, strict=True)]
     expected = fitted.score_sets(list(probes[:, None]), galleries)
     sums = np.stack([mine.sum(axis=0) for mine in galleries])
-    vectors, constants, counted = fitted.index_people(sizes, sums)
+    vectors, constants, counted = fitted.scorer.index_people(sizes, sums)
     kinds, kind = np.unique(counted, return_inverse=True)
-    got = probes @ vectors.T + constants + fitted.query_terms(probes, kinds)[:, kind]
+    got = probes @ vectors.T + constants + fitted.scorer.query_terms(probes, kinds)[:, kind]
     assert_near(got, expected, digits=8)
     ones = fitted.score_sets(list(probes[:, None]), list(sets[:, :1]))
     assert_near(fitted.score_pairs(probes, sets[:, 0]), np.diag(ones), digits=8)
@@ -163,7 +163,7 @@ def test_nobody_meets_itself() -> None:
     X, y = X[:-1], y[:-1]  # the last has one picture
     model = JointBayesian().fit(X, y)
     trials = draw_trials(
-        _score_sets(("cosine",), model), X, y, np.arange(39), 1, 1, np.random.RandomState(0)
+        _set_scores(("cosine",), model), X, y, np.arange(39), 1, 1, np.random.RandomState(0)
     )
     assert np.count_nonzero(trials.same) == 19
     assert trials.scores[trials.same].max() < 1 - 1e-6
@@ -208,7 +208,7 @@ def test_bad_input(fitted: Verifier) -> None:
         Verifier(fitted.model_).fit(X[:, :5], y)
     with pytest.raises(NotEnoughDataError, match="pictures or more"):
         Verifier(fitted.model_).fit(X[::3], y[::3])
-    with pytest.raises(InputError, match="at least one picture"):
+    with pytest.raises(InputError, match="without a picture"):
         fitted.score_sets([X[:0]], [X[:1]])
     with pytest.raises(InputError, match="number of pictures"):
         fitted.score_sums([1, 1], X[:1], [1], X[:1])
@@ -335,9 +335,9 @@ def test_a_transferred_model_offers_its_source_as_well(world, tmp_path):
     assert_near(loaded.score_matrix(test[0]), verifier.score_matrix(test[0]), digits=8)
     assert loaded.thresholds_.lowest_far == verifier.thresholds_.lowest_far
     sizes, sums = np.ones(4, dtype=int), test[0][:4]
-    vectors, constants, _ = verifier.index_people(sizes, sums)
+    vectors, constants, _ = verifier.scorer.index_people(sizes, sums)
     probes = test[0][8:12] / np.linalg.norm(test[0][8:12], axis=1, keepdims=True)
-    got = probes @ vectors.T + constants + verifier.query_terms(probes, [1])
+    got = probes @ vectors.T + constants + verifier.scorer.query_terms(probes, [1])
     assert_near(got, verifier.score_sums(sizes, probes, sizes, sums), digits=8)
 
 

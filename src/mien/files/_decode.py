@@ -5,12 +5,15 @@ from __future__ import annotations
 import inspect
 import math
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from mien.errors import MienWarning, ModelDamagedError, ModelFormatError
+from mien.errors import MienWarning, ModelDamagedError, ModelFileError, ModelFormatError
 from mien.files._container import whole
+from mien.files._deferred import Deferred
 from mien.files._random import build_generator, build_random_state
 from mien.files._registry import REGISTRY, RUNTIME, find_class
 from mien.files._renames import rename
@@ -18,7 +21,7 @@ from mien.files._requests import read_requests
 from mien.files._statements import STATEMENTS
 from mien.files._vocabulary import Mismatch
 
-__all__ = ["FORMAT", "Decoder", "label_memory"]
+__all__ = ["FORMAT", "Decoder", "consistency", "label_memory"]
 
 #: The format that is written; files of all earlier ones are read.
 FORMAT = 2
@@ -29,6 +32,10 @@ _MEMORY_PER_BYTE = 16
 _OBJECT = 4096
 # What scikit-learn keeps of how a model was run, and needs again to run it.
 _FITTED_RUNTIME = {"sklearn.KMeans": {"_n_threads": 1}}
+# Holders of an object that is constructed when it is first asked for, so that a file that is read
+# only to decide needs no scikit-learn; and the classes that wait in them.
+_DEFERRING = ("mien.FaceModel",)
+_DEFERRED = ("mien.JointBayesian", "mien.TransferJointBayesian", "mien.Verifier")
 _SPARSE = ("csr_matrix", "csr_array", "csc_matrix", "csc_array")
 
 
@@ -39,6 +46,27 @@ def label_memory(items: list[Any], dtype: str) -> int:
     longest = max((len(str(item)) for item in items), default=1)
     width = int(dtype[2:]) if dtype[2:].isdecimal() and len(dtype) < 15 else 0
     return 4 * len(items) * max(longest, width, 1)
+
+
+@contextmanager
+def consistency(where: str, name: str = "") -> Iterator[None]:
+    """Turn what inconsistent content of a file does to our code into one error."""
+    try:
+        yield
+    except ModelFileError:
+        raise
+    except Mismatch as error:
+        raise ModelDamagedError(f"{where}: {name} is inconsistent: {error}") from error
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        MemoryError,
+        RecursionError,
+        TypeError,
+        ValueError,
+    ) as error:
+        raise ModelDamagedError(f"{where}: the content is inconsistent ({error!s:.200})") from error
 
 
 class Decoder:
@@ -63,6 +91,7 @@ class Decoder:
         self.format_number = format_number
         self.foreign = False
         self._arrays = arrays
+        self._deferring = False
         self._left = _MEMORY + _MEMORY_PER_BYTE * size
         self._readers = {
             "float": self._decode_float,
@@ -195,17 +224,25 @@ class Decoder:
         if not isinstance(old, str):
             raise ModelDamagedError(f"{self.where}: a class is named {old!r:.80}")
         self._spend(_OBJECT, "an object")
+        holds, outside = old in _DEFERRING and self.format_number == FORMAT, self._deferring
+        self._deferring |= holds
         params = {str(n): self.decode(v, depth) for n, v in params.items()}
         state = {str(n): self.decode(v, depth) for n, v in state.items()}
+        self._deferring = outside
         name, params, state = rename(self.format_number, FORMAT, old, params, state)
+        if self._deferring and name in _DEFERRED:
+            with consistency(self.where, name):
+                self._verify(name, params, state)
+            return Deferred(name, params, state, self._construct)
+        return self._construct(name, params, state)
+
+    def _construct(self, name: str, params: dict[str, Any], state: dict[str, Any]) -> Any:
         cls: Any = self._class(name)
-        try:
+        with consistency(self.where, name):
             if hasattr(cls, "from_arrays"):
                 self._verify(name, params, state)
                 return cls.from_arrays(state)
             return self._build_estimator(name, cls, params, state)
-        except Mismatch as error:
-            raise ModelDamagedError(f"{self.where}: {name} is inconsistent: {error}") from error
 
     def _build_estimator(
         self, name: str, cls: Any, params: dict[str, Any], state: dict[str, Any]

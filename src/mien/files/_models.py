@@ -31,7 +31,7 @@ from mien.files._container import (
     write,
     write_bytes,
 )
-from mien.files._decode import FORMAT, Decoder
+from mien.files._decode import FORMAT, Decoder, consistency
 from mien.files._encode import Encoder
 
 __all__ = ["describe", "is_model_file", "load", "load_bytes", "save", "save_bytes"]
@@ -153,25 +153,13 @@ def _read(file: io.BufferedIOBase, where: str, max_bytes: int) -> Any:
     container = read_container(file, where, max_bytes)
     document = _read_document(file, container)
     decoder = Decoder(where, container.arrays(), container.size, document["format"])
-    try:
+    with consistency(where):
         model = decoder.decode(document["object"], 0)
         if not hasattr(model, "get_params") and not hasattr(model, "to_arrays"):
             raise ModelDamagedError(f"{where}: it holds a {type(model).__name__} and no model")
         if document["format"] < FORMAT:
             # What was brought to today's format must be what could be written today.
             Encoder().encode(model, "model")
-    except ModelFileError:
-        raise
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        MemoryError,
-        RecursionError,
-        TypeError,
-        ValueError,
-    ) as error:
-        raise ModelDamagedError(f"{where}: the content is inconsistent ({error!s:.200})") from error
     if decoder.unused():
         raise ModelDamagedError(f"{where}: {decoder.unused()} arrays belong to nothing")
     if decoder.foreign:

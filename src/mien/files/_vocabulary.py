@@ -22,6 +22,8 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from mien.files._deferred import Deferred
+
 __all__ = [
     "Limits",
     "Mismatch",
@@ -472,7 +474,8 @@ class _Instance(Term):
     attributes: tuple[tuple[str, Length], ...]
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        if type(value).__name__ not in self.names:
+        name = value.class_name if isinstance(value, Deferred) else type(value).__name__
+        if name not in self.names:
             raise Mismatch(f"{where} must be a {' or '.join(self.names)}; got {_kind(value)}")
         for attribute, length in self.attributes:
             if not hasattr(value, attribute):

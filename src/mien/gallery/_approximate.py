@@ -10,7 +10,7 @@ from mien._core.validation import require
 from mien.gallery._protocol import PeopleBatch
 
 if TYPE_CHECKING:
-    from mien.verification import Verifier
+    from mien.verification import Scorer
 
 __all__ = ["ApproximateIndex"]
 
@@ -24,7 +24,7 @@ EXPANSION_SEARCH = 768
 _NOBODY = 2**62
 
 
-def _leading_directions(verifier: Verifier, n_directions: int) -> np.ndarray:
+def _leading_directions(scorer: Scorer, n_directions: int) -> np.ndarray:
     """Map (d, r) of centred vectors whose inner products are most of the ratio's cross term.
 
     The cross term of two single pictures is ``(x − mean)ᵀ A (y − mean)`` with a symmetric A. Its
@@ -33,16 +33,17 @@ def _leading_directions(verifier: Verifier, n_directions: int) -> np.ndarray:
     """
     from scipy import linalg
 
-    model = verifier.model_
-    weights = dict(zip(verifier.candidates_, verifier.coefficients_[0, 0], strict=False))
+    model = scorer.model_
+    weights = dict(zip(scorer.candidates_, scorer.coefficients_[0, 0], strict=False))
     ratio, cosine = weights.get("ratio", 0.0), weights.get("cosine", 0.0)
-    psi = model.variance_ratios_[: model.rank_]
-    projection = model.projection_[:, : model.rank_]
+    # In double precision, whatever a file holds: a saved graph is asked in the same directions.
+    psi = np.asarray(model.variance_ratios_, dtype=np.float64)[: model.rank_]
+    projection = np.asarray(model.projection_, dtype=np.float64)[:, : model.rank_]
     cross = (projection * (ratio * psi / (1 + 2 * psi))) @ projection.T
     cross += max(cosine, 1e-9) * np.eye(len(cross))
     values, vectors = linalg.eigh(cross)
     root = (vectors * np.sqrt(np.maximum(values, 0))) @ vectors.T
-    total = model.identity_covariance_ + model.variation_covariance_
+    total = model.identity_covariance_.astype(np.float64) + model.variation_covariance_
     _, leading = linalg.eigh(root @ total @ root)
     directions: np.ndarray = root @ leading[:, ::-1][:, :n_directions]
     return directions.astype(np.float32)
@@ -53,7 +54,7 @@ class ApproximateIndex:
 
     Parameters
     ----------
-    verifier : Verifier
+    scorer : Scorer
         Gives the directions.
     dimension : int
         Of the vectors.
@@ -61,10 +62,10 @@ class ApproximateIndex:
         What :meth:`save` gave.
     """
 
-    def __init__(self, verifier: Verifier, dimension: int, content: bytes | None = None) -> None:
+    def __init__(self, scorer: Scorer, dimension: int, content: bytes | None = None) -> None:
         usearch = require("usearch.index", "gallery", "a gallery of very many people")
-        self._mean = verifier.model_.mean_.astype(np.float32)
-        self._directions = _leading_directions(verifier, min(DIRECTIONS, dimension))
+        self._mean = scorer.model_.mean_.astype(np.float32)
+        self._directions = _leading_directions(scorer, min(DIRECTIONS, dimension))
         self._graph = usearch.Index(
             ndim=self._directions.shape[1],
             metric="ip",

@@ -9,7 +9,7 @@ import numpy as np
 from mien.gallery._protocol import PeopleBatch
 
 if TYPE_CHECKING:
-    from mien.verification import Verifier
+    from mien.verification import Scorer
 
 __all__ = ["ExactIndex", "Shortlist", "best_of"]
 
@@ -85,10 +85,10 @@ class ExactIndex:
     probe's row is the vector, a one, and what it adds for each size (`query_terms`).
     """
 
-    def __init__(self, verifier: Verifier, dimension: int, expected: int = 0) -> None:
-        self.verifier = verifier
+    def __init__(self, scorer: Scorer, dimension: int, expected: int = 0) -> None:
+        self.scorer = scorer
         self.n = 0
-        self._kinds = np.arange(1, int(verifier.sizes_[-1]) + 1)
+        self._kinds = np.arange(1, int(scorer.sizes_[-1]) + 1)
         room = max(16, expected)
         self._ids = np.zeros(room, dtype=np.int64)
         self._sizes = np.ones(room, dtype=np.int64)
@@ -98,7 +98,7 @@ class ExactIndex:
         """Add people or replace their rows; numbers of new people only rise."""
         if len(batch.ids) == 0:
             return
-        vectors, constants, sizes = self.verifier.index_people(batch.counts, batch.sums)
+        vectors, constants, sizes = self.scorer.index_people(batch.counts, batch.sums)
         last = self._ids[self.n - 1] if self.n else -1
         old = batch.ids <= last
         rows = np.empty(len(batch.ids), dtype=np.int64)
@@ -125,7 +125,7 @@ class ExactIndex:
         """The best people of single probes X (n, d) of unit length."""
         if self.n == 0:
             return Shortlist.empty(len(X))
-        terms = self.verifier.query_terms(X, self._kinds)
+        terms = self.scorer.query_terms(X, self._kinds)
         query = np.hstack([X, np.ones((len(X), 1)), terms]).astype(np.float32)
         step = max(1, _MOST_SCORES // self.n)
         parts = []

@@ -218,12 +218,10 @@ def _open_sealed(path: Path, rows: ExportedRows, key: bytes | str | None) -> Sea
 
 
 def _read_model(path: Path, rows: ExportedRows) -> FaceModel:
-    from mien.verification import Verifier
-
     model = rows.model
     if isinstance(model, np.ndarray):
         model = load_bytes(model.tobytes(), f"the model in {path}")
-    if not isinstance(model, (FaceModel, Verifier)):
+    if not FaceModel.takes(model):
         raise ModelDamagedError(f"{path}: a {type(model).__name__} compares no faces")
     model = FaceModel.of(model)
     if model.features != rows.features:

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Self
 from mien import verification
 from mien._core.validation import check_choice
 from mien.errors import InputError, ModelDamagedError
+from mien.files import Deferred
 
 if TYPE_CHECKING:
-    from mien.verification import ImpostorPrior, JointBayesian, OwnCalibration, Verifier
+    from mien.verification import ImpostorPrior, JointBayesian, OwnCalibration, Scorer, Verifier
 
 __all__ = ["FaceModel"]
 
@@ -30,6 +31,10 @@ class FaceModel:
 
     Attributes
     ----------
+    scorer : Scorer
+        What compares and decides, as plain arrays.
+    verifier : Verifier
+        The estimator; where the model was read from a file, it is constructed on first use.
     features : str
         What the vectors are, as the engine describes them.
     n_features : int
@@ -53,40 +58,59 @@ class FaceModel:
     >>> shipped = load_source("sface")
     >>> shipped.engine, shipped.card["people"]
     ('sface', 5749)
-    >>> bool(shipped.verifier.threshold(far=1e-4) > shipped.verifier.threshold(far=1e-2))
+    >>> bool(shipped.scorer.threshold(far=1e-4) > shipped.scorer.threshold(far=1e-2))
     True
     """
 
     def __init__(self, engine: str | None, verifier: Verifier, card: dict[str, Any]) -> None:
-        if not isinstance(verifier, verification.Verifier) or not hasattr(verifier, "thresholds_"):
+        held: Any = verifier
+        if isinstance(held, Deferred):
+            held = _read_scorer(held)
+        elif isinstance(held, verification.Verifier) and hasattr(held, "thresholds_"):
+            if held.steps_ is not None:
+                raise InputError(
+                    "the verifier ends a pipeline, whose steps a gallery does not take: enrol the "
+                    "vectors that its last step sees"
+                )
+            held = held.scorer
+        else:
             raise InputError(f"a FaceModel needs a fitted Verifier; got {type(verifier).__name__}")
-        if verifier.steps_ is not None:
-            raise InputError(
-                "the verifier ends a pipeline, whose steps a gallery does not take: enrol the "
-                "vectors that its last step sees"
-            )
-        if not verifier.features_:
+        if not held.features_:
             raise InputError(
                 "the verifier does not say what its vectors are: fit its model with features="
             )
         self.engine = engine
-        self.verifier = verifier
+        self.scorer: Scorer = held
         self.card = card
+        self._verifier: Verifier | Deferred = verifier
+
+    @property
+    def verifier(self) -> Verifier:
+        """The estimator, for what learns; `scorer` is enough, and loads faster, for decisions."""
+        if isinstance(self._verifier, Deferred):
+            self._verifier = self._verifier.build()
+        return self._verifier
 
     @classmethod
     def of(cls, model: FaceModel | Verifier) -> FaceModel:
         """The model itself, or one around a verifier of vectors from elsewhere."""
         return model if isinstance(model, FaceModel) else cls(None, model, {})
 
+    @staticmethod
+    def takes(model: Any) -> bool:
+        """Whether :meth:`of` makes a model of it."""
+        # In this order: where it is a FaceModel, the estimators are not imported.
+        return isinstance(model, FaceModel) or isinstance(model, verification.Verifier)  # noqa: SIM101
+
     @property
     def features(self) -> str:
         """What the vectors are."""
-        return str(self.verifier.features_)
+        return str(self.scorer.features_)
 
     @property
     def n_features(self) -> int:
         """Length of a vector."""
-        return int(self.verifier.n_features_in_)
+        return self.scorer.n_features_in_
 
     @property
     def source(self) -> JointBayesian:
@@ -132,3 +156,11 @@ class FaceModel:
         if not isinstance(arrays["engine"], (str, type(None))):
             raise ModelDamagedError(f"a FaceModel has the engine {arrays['engine']!r:.40}")
         return cls(**arrays)
+
+
+def _read_scorer(verifier: Deferred) -> Scorer:
+    """What decides, from a verifier in a file that is not constructed yet."""
+    names = ("candidates_", "probe_sizes_", "sizes_", "coefficients_", "thresholds_")
+    if verifier.fitted is None:
+        raise ModelDamagedError("the verifier of a FaceModel is not fitted")
+    return verification.Scorer(verifier.model, *(verifier.fitted[name] for name in names))

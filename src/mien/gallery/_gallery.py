@@ -195,7 +195,7 @@ class Gallery:
     def _adopt(self, model: FaceModel | None) -> None:
         self._model = model
         self._mark = self._store.model_mark()
-        self._search = Search(self._store, lambda: self.model.verifier, self._mark)
+        self._search = Search(self._store, lambda: self.model.scorer, self._mark)
         self._calibrations: dict[str, tuple[str, OwnCalibration]] = {}
 
     @property
@@ -402,7 +402,7 @@ class Gallery:
         depth = max(top, _FEWEST_SHORTLISTED, 0 if apart is None else len(counts))
         short = self._find_best(counts, sums, depth, search, n_people)
         found = verification.decide_people(
-            self.model.verifier.thresholds_,
+            self.model.scorer.thresholds_,
             short.ids,
             short.scores,
             short.sizes,
@@ -468,7 +468,7 @@ class Gallery:
         if len(np.unique(people)) < max((e.n_people for e in told.evidence), default=0):
             return told
         return verification.calibrate_own(
-            self.model.verifier, X, people, impostors=impostors, prior=told.prior
+            self.model.scorer, X, people, impostors=impostors, prior=told.prior
         )
 
     def sample_vectors(
@@ -627,7 +627,7 @@ class Gallery:
         """Log ratios (n,) of one stored face and each of ``vectors`` (n, d)."""
         X = scale_vectors(vectors, self._store.dimension).astype(np.float64)
         stored = self._store.read_vector(identifier).astype(np.float64)
-        return self.model.verifier.score_pairs(np.repeat(stored, len(X), axis=0), X)
+        return self.model.scorer.score_pairs(np.repeat(stored, len(X), axis=0), X)
 
     def audit(self) -> list[AuditEntry]:
         """What was done, from the first; without biometric data and without names."""
@@ -774,7 +774,7 @@ def _read_model(store: GalleryStore) -> FaceModel:
 
     try:
         held = load_bytes(store.model(), "its model")
-        if not isinstance(held, (FaceModel, verification.Verifier)):
+        if not FaceModel.takes(held):
             raise ModelDamagedError(f"a {type(held).__name__} compares no faces")
         model = FaceModel.of(held)
     except (ModelFileError, InputError) as error:

@@ -19,7 +19,7 @@ from mien.gallery._making import beside, replace_index, wipe_file
 from mien.gallery._protocol import GalleryStore
 
 if TYPE_CHECKING:
-    from mien.verification import Verifier
+    from mien.verification import Scorer
 
 __all__ = ["EXACT_LIMIT", "Search"]
 
@@ -32,9 +32,9 @@ _DEPTH = 128
 class Search:
     """Indices of a gallery in memory, and the file of the approximate one beside it."""
 
-    def __init__(self, store: GalleryStore, verifier: Callable[[], Verifier], mark: str) -> None:
+    def __init__(self, store: GalleryStore, scorer: Callable[[], Scorer], mark: str) -> None:
         self.store = store
-        self._load_verifier = verifier
+        self._load_scorer = scorer
         self.mark = mark
         self._exact: ExactIndex | None = None
         self._approximate: ApproximateIndex | None = None
@@ -42,9 +42,9 @@ class Search:
         self._dirty = False
 
     @property
-    def verifier(self) -> Verifier:
+    def scorer(self) -> Scorer:
         """Loaded when something is searched for."""
-        return self._load_verifier()
+        return self._load_scorer()
 
     @property
     def file(self) -> Any:
@@ -74,8 +74,8 @@ class Search:
         best: Shortlist | None = None
         with self.store.reading():
             for batch in self.store.people_batches():
-                scores = self.verifier.score_sums(k, sums, batch.counts, batch.sums)
-                sizes = np.minimum(batch.counts, self.verifier.sizes_[-1])
+                scores = self.scorer.score_sums(k, sums, batch.counts, batch.sums)
+                sizes = np.minimum(batch.counts, self.scorer.sizes_[-1])
                 part = best_of(batch.ids, sizes, scores.astype(np.float64), depth)
                 best = part if best is None else _join(best, part, depth)
         return Shortlist.empty(len(k)) if best is None else best
@@ -85,9 +85,9 @@ class Search:
         batch = self.store.some_people(np.unique(np.concatenate(candidates)))
         if len(batch.ids) == 0:
             return Shortlist.empty(len(X))
-        vectors, constants, sizes = self.verifier.index_people(batch.counts, batch.sums)
+        vectors, constants, sizes = self.scorer.index_people(batch.counts, batch.sums)
         kinds, kind = np.unique(sizes, return_inverse=True)
-        terms = self.verifier.query_terms(X, kinds)
+        terms = self.scorer.query_terms(X, kinds)
         width = max(map(len, candidates))
         ids = np.full((len(X), width), -1, dtype=np.int64)
         scores = np.full((len(X), width), -np.inf)
@@ -110,7 +110,7 @@ class Search:
             index, self._exact = self._exact, None
             if index is None:
                 n = self.store.count_people()
-                index = ExactIndex(self.verifier, self.store.dimension, n)
+                index = ExactIndex(self.scorer, self.store.dimension, n)
                 self._build(index, "exact", n)
             else:
                 self._follow(index, "exact")
@@ -121,7 +121,7 @@ class Search:
         with self.store.reading():
             index, self._approximate = self._approximate or self._read_file(), None
             if index is None:
-                index = ApproximateIndex(self.verifier, self.store.dimension)
+                index = ApproximateIndex(self.scorer, self.store.dimension)
                 n = self.store.count_people()
                 self._build(index, "approximate", n)
                 self._dirty = True
@@ -174,7 +174,7 @@ class Search:
             sealer = self.store.codec.sealer
             if sealer is not None:
                 content = sealer.unseal(content, b"index", "the index")
-            index = ApproximateIndex(self.verifier, self.store.dimension, content)
+            index = ApproximateIndex(self.scorer, self.store.dimension, content)
             self._seen["approximate"] = int(state["revision"])
             return index
         except MissingDependencyError:

@@ -160,7 +160,7 @@ class Adaptation:
             "gain in Cllr": None if self.gain is None else list(self.gain),
             "better": self.better,
             "warnings": self.warnings,
-            "lowest far": self.model.verifier.thresholds_.lowest_far,
+            "lowest far": self.model.scorer.thresholds_.lowest_far,
             "failures": [
                 {"file": str(f.path), "reason": f.reason, "detail": f.detail} for f in self.failures
             ],
@@ -189,13 +189,13 @@ def adapt_vectors(source: FaceModel, X: np.ndarray, y: np.ndarray) -> Verifier:
             # The strength stays: searching it again for each part would take its time.
             model = TransferJointBayesian(source.source, model.source_people_)
         # Rates beyond what few people support lean on the tail of the source.
-        tail = float(source.verifier.thresholds_.tail_scale[0, 0])
+        tail = float(source.scorer.thresholds_.tail_scale[0, 0])
         return Verifier(model, cross_fit=crossed, tail_scale=tail, **_CALIBRATION).fit(X, y)
 
 
 def recalibrate(source: FaceModel, X: np.ndarray, y: np.ndarray) -> FaceModel:
     """The same verifier with what people y (n,) on vectors X (n, d) say about its impostors."""
-    own = calibrate_own(source.verifier, X, y, prior=source.prior())
+    own = calibrate_own(source.scorer, X, y, prior=source.prior())
     return FaceModel(source.engine, source.verifier, _card(source, y, own))
 
 
@@ -244,14 +244,14 @@ def _compare(source: FaceModel, X: np.ndarray, y: np.ndarray) -> _Held | None:
     scores: list[np.ndarray] = []
     accepted: list[np.ndarray] = []
     pairs: list[np.ndarray] = []
-    table = source.verifier.thresholds_
+    table = source.scorer.thresholds_
     at_first = source.calibrate().threshold(table, _FAR, size=1)
     for k in range(n_folds):
         held = np.flatnonzero(fold == k)
         moved = adapt_vectors(source, X[fold != k], y[fold != k])
         rows = np.column_stack([held[i] for i in np.triu_indices(len(held), 1)])
         first, second = X[rows[:, 0]], X[rows[:, 1]]
-        shipped = source.verifier.score_pairs(first, second)
+        shipped = source.scorer.score_pairs(first, second)
         own = recalibrate(source, X[fold != k], y[fold != k]).calibrate()
         by_moved = moved.score_pairs(first, second)
         scores.append(np.stack([shipped, own.log_ratios(table.curve(), shipped), by_moved]))

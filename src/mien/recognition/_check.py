@@ -317,7 +317,7 @@ def check_gallery(
         X, people = opened.sample_vectors()
         calibration = opened.calibrate(impostors)
         found = check_rates(
-            opened.model.verifier, X, people, fpirs=fpirs, calibration=calibration,
+            opened.model.scorer, X, people, fpirs=fpirs, calibration=calibration,
             n_people=len(opened),
         )  # fmt: skip
     return replace(found, faults=faults)

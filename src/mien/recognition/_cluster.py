@@ -260,11 +260,11 @@ def _sort(
     groups = material.groups
     n_sets = int(np.count_nonzero(groups < 0)) + len(np.unique(groups[groups >= 0]))
     others = max(1, n_sets - 1)
-    verifier = model.verifier
-    extrapolated = not verifier.thresholds_.supports(rate_per_person(fpir, others))
-    threshold = verifier.threshold(fpir=fpir, n_people=others, extrapolate=True)
+    scorer = model.scorer
+    extrapolated = not scorer.thresholds_.supports(rate_per_person(fpir, others))
+    threshold = scorer.threshold(fpir=fpir, n_people=others, extrapolate=True)
     linked = link_faces(
-        verifier, material.vectors, threshold, groups=groups, cannot_link=material.apart
+        scorer, material.vectors, threshold, groups=groups, cannot_link=material.apart
     )
     sizes = np.bincount(linked.labels)
     return PeopleFound(
@@ -273,7 +273,7 @@ def _sort(
         people=np.where(sizes[linked.labels] >= min_faces, linked.labels, NO_GROUP),
         groups=groups,
         cannot_link=material.apart,
-        log_ratios=own_ratios(verifier, material.vectors, linked.labels),
+        log_ratios=own_ratios(scorer, material.vectors, linked.labels),
         threshold=threshold,
         fpir=fpir,
         extrapolated=bool(extrapolated),
@@ -327,7 +327,7 @@ def _from_photographs(
         apart = apart if collages else pairs_in_pictures(rows)
         if bursts > 0:
             boxes = np.asarray([face.box for face in faces])
-            groups = group_photographs(pictures, rows, boxes, X, model.verifier, seconds=bursts)
+            groups = group_photographs(pictures, rows, boxes, X, model.scorer, seconds=bursts)
     return _Material(faces, _rows(vectors), _rows(crops), groups, apart, failures)
 
 

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import connected_components
 from mien._core.validation import NO_GROUP
 from mien.faces import PictureResult
 from mien.media import PictureTime, join_tracks, picture_time
-from mien.verification import Verifier
+from mien.verification import Scorer
 
 __all__ = ["group_photographs"]
 
@@ -26,7 +26,7 @@ def group_photographs(
     places: np.ndarray,
     boxes: np.ndarray,
     vectors: np.ndarray,
-    verifier: Verifier,
+    scorer: Scorer,
     *,
     seconds: float = BURST_SECONDS,
 ) -> np.ndarray:
@@ -40,7 +40,7 @@ def group_photographs(
     boxes : (n, 4)
         Left, top, width, height.
     vectors : (n, d)
-    verifier : Verifier
+    scorer : Scorer
     seconds : float
         Most seconds between two pictures of a burst.
 
@@ -61,8 +61,8 @@ def group_photographs(
     edges.append(_neighbours(tracks, frames[places]))
     pairs = np.concatenate(edges)
     if len(pairs):
-        least = verifier.threshold(far=BURST_FAR, size=1, extrapolate=True)
-        ratios = verifier.score_pairs(vectors[pairs[:, 0]], vectors[pairs[:, 1]])
+        least = scorer.threshold(far=BURST_FAR, size=1, extrapolate=True)
+        ratios = scorer.score_pairs(vectors[pairs[:, 0]], vectors[pairs[:, 1]])
         pairs = pairs[ratios >= least]
     graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     return _keep_sound(connected_components(graph, directed=False)[1], places)

@@ -9,7 +9,7 @@ import numpy as np
 from mien._core.progress import track
 from mien._core.validation import NO_GROUP
 from mien.errors import InputError
-from mien.verification import Verifier
+from mien.verification import Scorer
 
 __all__ = ["Linked", "link_faces", "own_ratios"]
 
@@ -24,7 +24,7 @@ class Linked(NamedTuple):
 
 
 def link_faces(
-    verifier: Verifier,
+    scorer: Scorer,
     vectors: np.ndarray,
     threshold: float,
     *,
@@ -35,7 +35,7 @@ def link_faces(
 
     Parameters
     ----------
-    verifier : Verifier
+    scorer : Scorer
         Scores two sets of vectors.
     vectors : (n, d)
         One face each.
@@ -60,7 +60,7 @@ def link_faces(
     """
     n = len(vectors)
     pieces = _pieces(groups, n)
-    sets = _Sets(verifier, np.asarray(vectors, dtype=np.float32), pieces)
+    sets = _Sets(scorer, np.asarray(vectors, dtype=np.float32), pieces)
     sets.keep_apart(_apart(cannot_link, pieces))
     ratios: list[float] = []
     stale = np.arange(len(sets.sizes))
@@ -77,8 +77,8 @@ def link_faces(
 class _Sets:
     """Sets of faces by number, their sums, and the best partner of each."""
 
-    def __init__(self, verifier: Verifier, vectors: np.ndarray, pieces: np.ndarray) -> None:
-        self.verifier = verifier
+    def __init__(self, scorer: Scorer, vectors: np.ndarray, pieces: np.ndarray) -> None:
+        self.scorer = scorer
         self.sizes = np.bincount(pieces)
         order = np.argsort(pieces, kind="stable")
         starts = np.concatenate([[0], np.cumsum(self.sizes)[:-1]])
@@ -129,7 +129,7 @@ class _Sets:
                     continue
                 a, b = rows[r], columns[c]
                 small, large = (a, b) if larger else (b, a)
-                block = self.verifier.score_sums(
+                block = self.scorer.score_sums(
                     self.sizes[small], self.sums[small], self.sizes[large], self.sums[large]
                 )
                 scores[np.ix_(r, c)] = block if larger else block.T
@@ -205,7 +205,7 @@ def _number_by_size(labels: np.ndarray) -> np.ndarray:
     return np.argsort(np.lexsort((first, -counts)))[inverse]
 
 
-def own_ratios(verifier: Verifier, vectors: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def own_ratios(scorer: Scorer, vectors: np.ndarray, labels: np.ndarray) -> np.ndarray:
     """Log ratio (n,) of each face with the others of its cluster; NaN for a face alone."""
     vectors = np.asarray(vectors, dtype=np.float32)
     out = np.full(len(labels), np.nan)
@@ -217,7 +217,7 @@ def own_ratios(verifier: Verifier, vectors: np.ndarray, labels: np.ndarray) -> n
         for start in range(0, len(rows), 256):
             part = rows[start : start + 256]
             ones = np.ones(len(part), dtype=np.int64)
-            scores = verifier.score_sums(
+            scores = scorer.score_sums(
                 ones, vectors[part], ones * (len(rows) - 1), total - vectors[part]
             )
             out[part] = np.diagonal(scores)

@@ -199,8 +199,8 @@ def compare_faces(
     check_rate("far", far)
     faces = [_largest(result) for result in (first, second)]
     vectors = [face.vector[None].astype(np.float64) for face in faces]
-    ratio = float(model.verifier.score_pairs(*vectors)[0])
-    own, table = model.calibrate(impostors), model.verifier.thresholds_
+    ratio = float(model.scorer.score_pairs(*vectors)[0])
+    own, table = model.calibrate(impostors), model.scorer.thresholds_
     threshold: float | None = None
     reason = ""
     try:

@@ -87,7 +87,7 @@ async def verify_two_embeddings(request: Request) -> dict[str, Any]:
     source = _vectors(tenant, [values.get("source")])
     targets = _vectors(tenant, values.get("targets"))
     sources = np.repeat(source, len(targets), axis=0)
-    ratios = await tenant.run(tenant.gallery.model.verifier.score_pairs, sources, targets)
+    ratios = await tenant.run(tenant.gallery.model.scorer.score_pairs, sources, targets)
     return _similarities(request, tenant, values["targets"], ratios)
 
 

@@ -104,7 +104,7 @@ async def verify(request: Request) -> dict[str, Any]:
     face = first.faces[0]
     targets = np.stack([found.vector for found in second.faces]).astype(np.float64)
     sources = np.repeat(face.vector[None].astype(np.float64), len(targets), axis=0)
-    ratios = await tenant.run(tenant.gallery.model.verifier.score_pairs, sources, targets)
+    ratios = await tenant.run(tenant.gallery.model.scorer.score_pairs, sources, targets)
     threshold = pair_threshold(request, tenant)
     matches = [
         {

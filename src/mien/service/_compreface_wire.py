@@ -246,4 +246,4 @@ async def find_faces(
 
 def pair_threshold(request: Request, tenant: Tenant) -> float:
     """The ratio from which two pictures are decided to show one person."""
-    return float(tenant.gallery.model.verifier.threshold(backend_of(request).settings.far, size=1))
+    return float(tenant.gallery.model.scorer.threshold(backend_of(request).settings.far, size=1))

@@ -18,6 +18,7 @@ from ._own_calibration import (
     fit_ratio_line,
     people_needed,
 )
+from ._scorer import Scorer
 from ._scoring import ScoreBlock
 from ._steps import score_matrix, score_pairs
 from ._thresholds import ThresholdTable, rate_per_person
@@ -38,6 +39,7 @@ __all__ = [
     "Promise",
     "RatioLine",
     "ScoreBlock",
+    "Scorer",
     "ThresholdTable",
     "TransferJointBayesian",
     "Verifier",

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from mien.errors import InputError, NotEnoughDataError
 from mien.verification._own_calibration import OwnCalibration, Promise
@@ -238,6 +237,8 @@ def _assign_all(people: np.ndarray, gains: np.ndarray) -> list[int | None]:
     value = np.zeros((len(gains), len(names)))
     rows, columns = np.nonzero(allowed)
     value[rows, place[rows, columns]] = gains[rows, columns] + 1e-9
+    from scipy.optimize import linear_sum_assignment  # heavy, and only here
+
     for i, j in zip(*linear_sum_assignment(value, maximize=True), strict=True):
         if value[i, j] > 0:
             named[i] = int(np.flatnonzero(place[i] == j)[0])

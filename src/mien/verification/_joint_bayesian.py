@@ -28,7 +28,8 @@ from mien.verification._em import (
     make_state,
     make_step,
 )
-from mien.verification._scoring import RatioScores, truncation_error
+from mien.verification._ratios import truncation_error
+from mien.verification._scoring import RatioScores
 
 __all__ = ["GroupStatistics", "JointBayesian"]
 

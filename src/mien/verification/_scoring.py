@@ -10,8 +10,9 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from mien._core.validation import check_choice
 from mien.errors import InputError
+from mien.verification._ratios import GaussianRatio, iter_sizes, set_ratios, sum_sets
 
-__all__ = ["RatioScores", "ScoreBlock", "score_coordinates", "truncation_error"]
+__all__ = ["RatioScores", "ScoreBlock"]
 
 
 class ScoreBlock(NamedTuple):
@@ -23,38 +24,6 @@ class ScoreBlock(NamedTuple):
     scores: np.ndarray
     rows: slice
     columns: slice
-
-
-def truncation_error(psi: np.ndarray) -> tuple[float, float]:
-    """Root mean square, in nats, of what the directions ``psi`` (k,) add to a log ratio.
-
-    Under the model, for genuine and for impostor pairs: the error made by leaving them out.
-
-    Notes
-    -----
-    In one direction the term is the quadratic form ``zᵀ Q z + c`` of a Gaussian pair with
-    covariance S, so its mean is ``tr(QS) + c`` and its variance ``2 tr(QSQS)``.
-    """
-    cross = psi / (1 + 2 * psi) / 2
-    own = -(psi**2) / ((1 + psi) * (1 + 2 * psi)) / 2
-    constant = np.log1p(psi) - 0.5 * np.log1p(2 * psi)
-    errors = []
-    for shared in (psi, np.zeros_like(psi)):
-        # Q = [[own, cross], [cross, own]], S = [[1+psi, shared], [shared, 1+psi]]
-        diagonal = own * (1 + psi) + cross * shared
-        off = own * shared + cross * (1 + psi)
-        mean = 2 * diagonal + constant
-        variance = 4 * (diagonal**2 + off**2)
-        errors.append(float(np.sqrt(mean.sum() ** 2 + variance.sum())))
-    return errors[0], errors[1]
-
-
-def score_coordinates(Z: np.ndarray, psi: np.ndarray) -> np.ndarray:
-    """Log ratios (n, n) of all pairs of points Z (n, r) whose variation is white."""
-    own = -0.5 * (Z**2) @ (psi**2 / ((1 + psi) * (1 + 2 * psi)))
-    own += 0.5 * float(np.sum(np.log1p(psi) - 0.5 * np.log1p(2 * psi)))
-    scores: np.ndarray = (Z * (psi / (1 + 2 * psi))) @ Z.T + own[:, None] + own[None, :]
-    return scores
 
 
 class RatioScores:
@@ -85,22 +54,21 @@ class RatioScores:
 
     def transform(self, X: Any) -> np.ndarray:
         """Templates (n, rank_) of vectors X (n, d); their inner product is the cross term."""
-        return self._templates(self._check(X))
+        return GaussianRatio.of(self).templates(self._check(X))
 
     def score_templates(self, T1: Any, T2: Any) -> np.ndarray:
         """Log ratios (n,) of pairs of templates (n, rank_), row by row."""
         T1, T2 = self._check_templates(T1), self._check_templates(T2)
         if T1.shape != T2.shape:
             raise InputError(f"the templates must be pairs; got {T1.shape} and {T2.shape}")
-        return np.einsum("ij,ij->i", T1, T2) + self._own(T1) + self._own(T2)
+        return GaussianRatio.of(self).score_templates(T1, T2)
 
     def score_pairs(self, X1: Any, X2: Any) -> np.ndarray:
         """Log ratios (n,) of the pairs ``X1[i], X2[i]``, each (n, d)."""
         X1, X2 = self._check(X1), self._check(X2)
         if X1.shape != X2.shape:
             raise InputError(f"X1 and X2 must be pairs; got {X1.shape} and {X2.shape}")
-        T1, T2 = self._templates(X1), self._templates(X2)
-        return np.einsum("ij,ij->i", T1, T2) + self._own(T1) + self._own(T2)
+        return GaussianRatio.of(self).score_pairs(X1, X2)
 
     def as_inner_product(self, X: Any, side: str) -> np.ndarray:
         """Vectors (n, rank_ + 2) whose inner products are the log ratios, exactly.
@@ -114,7 +82,8 @@ class RatioScores:
             maximum-inner-product search and ask with the "query" side.
         """
         check_choice("side", side, ("query", "index"))
-        return self._augment(self._templates(self._check(X)), side)
+        ratio = GaussianRatio.of(self)
+        return _augment(ratio, ratio.templates(self._check(X)), side)
 
     def score_matrix(
         self, X: Any, Y: Any = None, out: np.ndarray | None = None, block_size: int = 4096
@@ -185,16 +154,17 @@ class RatioScores:
         probes, galleries : list of (m_i, d)
             The pictures of each side; all of one set show one person.
         """
-        m1, z1 = self._sum_sets("probes", probes)
-        m2, z2 = self._sum_sets("galleries", galleries)
-        psi = self._psi(z1.dtype)
+        ratio = GaussianRatio.of(self)
+
+        def project(X: np.ndarray) -> np.ndarray:
+            return ratio.project(self._check(X))
+
+        m1, z1 = sum_sets("probes", probes, project)
+        m2, z2 = sum_sets("galleries", galleries, project)
+        psi = ratio.psi.astype(z1.dtype)
         scores = np.empty((len(m1), len(m2)), dtype=z1.dtype)
-        for a in np.unique(m1):
-            rows = np.flatnonzero(m1 == a)
-            for b in np.unique(m2):
-                columns = np.flatnonzero(m2 == b)
-                block = set_ratios(int(a), z1[rows], int(b), z2[columns], psi)
-                scores[np.ix_(rows, columns)] = block
+        for a, rows, b, columns in iter_sizes(m1, m2):
+            scores[np.ix_(rows, columns)] = set_ratios(a, z1[rows], b, z2[columns], psi)
         return scores
 
     # What the methods above share.
@@ -213,82 +183,26 @@ class RatioScores:
             raise InputError(f"a template has {self.rank_} numbers; got {checked.shape[1]}")
         return checked
 
-    def _project(self, X: np.ndarray) -> np.ndarray:
-        """Coordinates (n, rank_) in which variation is white and identity is diagonal."""
-        # Centred first: features far from the origin would lose their digits in the product.
-        centred = X - self.mean_.astype(X.dtype)
-        return centred @ self.projection_[:, : self.rank_].astype(X.dtype)
-
-    def _psi(self, dtype: Any = np.float64) -> np.ndarray:
-        """Variance ratios (rank_,) of the directions that are used."""
-        psi: np.ndarray = self.variance_ratios_[: self.rank_].astype(dtype)
-        return psi
-
-    def _set_coordinates(self, sizes: np.ndarray, sums: np.ndarray) -> np.ndarray:
-        """Coordinates (n, rank_) of sums (n, d) of ``sizes`` (n,) vectors each."""
-        centred = sums - sizes[:, None].astype(sums.dtype) * self.mean_.astype(sums.dtype)
-        coordinates: np.ndarray = centred @ self.projection_[:, : self.rank_].astype(sums.dtype)
-        return coordinates
-
-    def _templates(self, X: np.ndarray) -> np.ndarray:
-        psi = self.variance_ratios_[: self.rank_]
-        return self._project(X) * np.sqrt(psi / (1 + 2 * psi)).astype(X.dtype)
-
-    def _own(self, T: np.ndarray) -> np.ndarray:
-        psi = self.variance_ratios_[: self.rank_]
-        constant = float(np.sum(np.log1p(psi) - 0.5 * np.log1p(2 * psi)))
-        weights = (-0.5 * psi / (1 + psi)).astype(T.dtype)
-        return np.einsum("ij,ij,j->i", T, T, weights) + T.dtype.type(0.5 * constant)
-
-    def _augment(self, T: np.ndarray, side: str) -> np.ndarray:
-        vectors = np.empty((len(T), T.shape[1] + 2), dtype=T.dtype)
-        vectors[:, :-2] = T
-        own, one = (-2, -1) if side == "query" else (-1, -2)
-        vectors[:, own] = self._own(T)
-        vectors[:, one] = 1
-        return vectors
-
     def _sides(self, X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:
-        X = self._check(X)
-        templates = self._templates(X)
-        others = templates if Y is None else self._templates(self._check(Y))
+        ratio = GaussianRatio.of(self)
+        templates = ratio.templates(self._check(X))
+        others = templates if Y is None else ratio.templates(self._check(Y))
         dtype = np.result_type(templates, others)
-        left, right = self._augment(templates, "query"), self._augment(others, "index")
+        left, right = _augment(ratio, templates, "query"), _augment(ratio, others, "index")
         return left.astype(dtype, copy=False), right.astype(dtype, copy=False)
 
-    def _sum_sets(self, name: str, sets: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-        arrays = [np.atleast_2d(np.asarray(pictures)) for pictures in sets]
-        if not arrays:
-            raise InputError(f"{name} is empty: at least one set of pictures is needed")
-        sizes = np.asarray([len(pictures) for pictures in arrays])
-        if np.any(sizes == 0) or any(pictures.size == 0 for pictures in arrays):
-            raise InputError(f"{name} has a set without a picture")
-        coordinates = self._project(self._check(np.concatenate(arrays)))
-        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        return sizes, np.add.reduceat(coordinates, starts, axis=0)
+
+def _augment(ratio: GaussianRatio, T: np.ndarray, side: str) -> np.ndarray:
+    """Templates T (n, r) with two more columns, so that inner products are whole log ratios."""
+    vectors = np.empty((len(T), T.shape[1] + 2), dtype=T.dtype)
+    vectors[:, :-2] = T
+    own, one = (-2, -1) if side == "query" else (-1, -2)
+    vectors[:, own] = ratio.own(T)
+    vectors[:, one] = 1
+    return vectors
 
 
 def _check_block(block_size: int) -> int:
     if block_size < 1:
         raise InputError(f"block_size must be at least 1; got {block_size}")
     return int(block_size)
-
-
-def set_ratios(a: int, left: np.ndarray, b: int, right: np.ndarray, psi: np.ndarray) -> np.ndarray:
-    """Log ratios (n, g) of sets of a and of b pictures with coordinates (n, r) and (g, r)."""
-    together = a + b
-    scores: np.ndarray = (left * (psi / (1 + together * psi))) @ right.T
-    scores += own_evidence(a, left, together, psi)[:, None]
-    scores += own_evidence(b, right, together, psi)[None, :]
-    scores -= 0.5 * float(np.log1p(together * psi).sum())
-    return scores
-
-
-def own_evidence(size: int, z: np.ndarray, together: int, psi: np.ndarray) -> np.ndarray:
-    """What one side alone adds (n,) to the ratio with ``together`` pictures on both sides.
-
-    z (n, r) are the coordinates of sums of ``size`` pictures.
-    """
-    own: np.ndarray = 0.5 * (z**2 @ (psi / (1 + together * psi) - psi / (1 + size * psi)))
-    own += 0.5 * float(np.log1p(size * psi).sum())
-    return own

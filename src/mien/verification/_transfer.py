@@ -26,7 +26,7 @@ from mien.verification._joint_bayesian import (
     _objective_offset,
     _warn_of_floor,
 )
-from mien.verification._scoring import score_coordinates
+from mien.verification._ratios import score_coordinates
 from mien.verification._selection import (
     HeldOutPairs,
     hold_out_people,

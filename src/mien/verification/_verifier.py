@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import logit
 from sklearn.base import BaseEstimator, _fit_context, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from mien._core.constraints import (
     AT_LEAST_TWO,
@@ -25,16 +25,20 @@ from mien._core.progress import track
 from mien._core.validation import check_labels
 from mien.errors import InputError, ModelDamagedError, NotEnoughDataError
 from mien.verification._joint_bayesian import JointBayesian
-from mien.verification._scoring import own_evidence, set_ratios
+from mien.verification._ratios import sum_sets
+from mien.verification._scorer import (
+    MakesDecisions,
+    Scorer,
+    compare_sets,
+    offered_candidates,
+)
 from mien.verification._selection import hold_out_people
 from mien.verification._set_trials import SetScores, Trials, draw_trials, join_trials
 from mien.verification._steps import KeepsFitted, apply_steps, split_steps
-from mien.verification._thresholds import ThresholdTable, interpolate, place, rate_per_person
+from mien.verification._thresholds import ThresholdTable
 
-__all__ = ["CANDIDATES", "Verifier"]
+__all__ = ["Verifier"]
 
-#: What may be fused.
-CANDIDATES = ("ratio", "source", "cosine", "distance")
 _FITTED = (
     "candidates_",
     "sizes_",
@@ -49,52 +53,12 @@ _MIN_PEOPLE = 4
 _MAX_IMPOSTORS = 40_000
 
 
-def _unit(X: np.ndarray) -> np.ndarray:
-    unit: np.ndarray = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), 1e-30)
-    return unit
-
-
-def _model_of(name: str, model: JointBayesian) -> JointBayesian:
-    """The model whose ratio a candidate is."""
-    return model if name == "ratio" else model.source
-
-
-def _describe(name: str, model: JointBayesian, sizes: np.ndarray, sums: np.ndarray) -> np.ndarray:
-    """What a candidate needs to know of sets: of their sizes (n,) and sums (n, d)."""
-    if name in ("ratio", "source"):
-        return _model_of(name, model)._set_coordinates(sizes, sums)
-    return _unit(sums) if name == "cosine" else sums / sizes[:, None].astype(sums.dtype)
-
-
-def _compare(
-    name: str, model: JointBayesian, a: int, left: np.ndarray, b: int, right: np.ndarray
-) -> np.ndarray:
-    """Scores (n, g) by one candidate, of sets of a and of b pictures, described."""
-    if name in ("ratio", "source"):
-        return set_ratios(a, left, b, right, _model_of(name, model)._psi(left.dtype))
-    if name == "cosine":
-        return left @ right.T
-    squares = np.sum(left**2, axis=1)[:, None] + np.sum(right**2, axis=1) - 2 * left @ right.T
-    distances: np.ndarray = -np.sqrt(np.maximum(squares, 0))
-    return distances
-
-
-def _score_sets(names: tuple[str, ...], model: JointBayesian) -> SetScores:
+def _set_scores(names: tuple[str, ...], model: JointBayesian) -> SetScores:
     """Scores of equally large probe sets and equally large gallery sets, per candidate."""
-
-    def score(probes: list[np.ndarray], galleries: list[np.ndarray]) -> list[np.ndarray]:
-        sides = []
-        for sets in (probes, galleries):
-            sums = np.stack(sets).sum(axis=1)
-            sizes = np.full(len(sets), len(sets[0]))
-            sides.append({name: _describe(name, model, sizes, sums) for name in names})
-        a, b = len(probes[0]), len(galleries[0])
-        return [_compare(name, model, a, sides[0][name], b, sides[1][name]) for name in names]
-
-    return score
+    return lambda probes, galleries: compare_sets(names, model, probes, galleries)
 
 
-class Verifier(KeepsFitted, BaseEstimator):
+class Verifier(MakesDecisions, KeepsFitted, BaseEstimator):
     """Calibrated likelihood ratios of pictures and of sets of pictures, with thresholds.
 
     Compares the pictures of a probe with the pictures of a person: the exact ratio of the model
@@ -306,13 +270,8 @@ class Verifier(KeepsFitted, BaseEstimator):
         self.thresholds_ = table if self.tail_scale is None else table.borrow_tail(self.tail_scale)
         return self
 
-    def _offered(self) -> tuple[str, ...]:
-        if hasattr(split_steps(self.model)[1], "source"):
-            return CANDIDATES
-        return tuple(name for name in CANDIDATES if name != "source")
-
     def _check_candidates(self) -> tuple[str, ...]:
-        offered = self._offered()
+        offered = offered_candidates(split_steps(self.model)[1])
         if not self.candidates or any(name not in offered for name in self.candidates):
             raise InputError(f"candidates must be among {offered}; got {self.candidates}")
         return tuple(dict.fromkeys(self.candidates))
@@ -345,7 +304,7 @@ class Verifier(KeepsFitted, BaseEstimator):
                 raise InputError(
                     f"the model has {self.model.n_features_in_} features; got {X.shape[1]}"
                 )
-            score = _score_sets(self.candidates_, self.model_)
+            score = _set_scores(self.candidates_, self.model_)
             return [(score, apply_steps(self.steps_, X), np.arange(len(X)))]
         # Every part needs people enough for each size, or its genuine trials are none.
         largest = int(self.sizes_[-1] + self.probe_sizes_[-1])
@@ -354,7 +313,7 @@ class Verifier(KeepsFitted, BaseEstimator):
         parts = []
         for train, held in track(folds, "held-out people"):
             steps, model = split_steps(clone(self.model).fit(X[train], y[train]))
-            score = _score_sets(self.candidates_, model)
+            score = _set_scores(self.candidates_, model)
             parts.append((score, apply_steps(steps, X), held))
         self._adopt(clone(self.model).fit(X, y))
         return parts
@@ -391,37 +350,33 @@ class Verifier(KeepsFitted, BaseEstimator):
 
     # Scores.
 
+    @property
+    def scorer(self) -> Scorer:
+        """What scores and decides, as plain arrays; it takes vectors as the model sees them."""
+        self._check_ready()
+        return Scorer(
+            self.model_,
+            self.candidates_,
+            self.probe_sizes_,
+            self.sizes_,
+            self.coefficients_,
+            self.thresholds_,
+        )
+
     def score_pairs(self, X1: Any, X2: Any) -> np.ndarray:
         """Calibrated log ratios (n,) of the pairs ``X1[i], X2[i]``, one picture on either side."""
-        X1, X2 = self._check(X1), self._check(X2)
-        if X1.shape != X2.shape:
-            raise InputError(f"X1 and X2 must be pairs; got {X1.shape} and {X2.shape}")
-        X1, X2 = apply_steps(self.steps_, X1), apply_steps(self.steps_, X2)
-        *weights, offset = self._cell(1, 1)
-        scores = np.full(len(X1), offset, dtype=np.result_type(X1, X2))
-        for name, weight in zip(self.candidates_, weights, strict=True):
-            if weight == 0:
-                continue
-            if name == "cosine":
-                scores += weight * np.einsum("ij,ij->i", _unit(X1), _unit(X2))
-            elif name == "distance":
-                scores -= weight * np.linalg.norm(X1 - X2, axis=1)
-            else:
-                scores += weight * _model_of(name, self.model_).score_pairs(X1, X2)
-        return scores
+        return self.scorer.score_pairs(self._prepare(X1), self._prepare(X2))
 
     def score_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
         """Calibrated log ratios (n, m) of every x with every y, or of every two of X."""
-        left = apply_steps(self.steps_, self._check(X))
-        right = left if Y is None else apply_steps(self.steps_, self._check(Y))
-        ones = [np.ones(len(side), dtype=np.int64) for side in (left, right)]
-        return self.score_sums(ones[0], left, ones[1], right)
+        return self.scorer.score_matrix(self._prepare(X), None if Y is None else self._prepare(Y))
 
     def score_sets(self, probes: Sequence[Any], galleries: Sequence[Any]) -> np.ndarray:
         """Calibrated log ratios (n_probes, n_galleries) of lists of (m_i, d) pictures."""
-        check_is_fitted(self, "thresholds_")
-        return self.score_sums(
-            *self._sum_sets("probes", probes), *self._sum_sets("galleries", galleries)
+        scorer = self.scorer
+        return scorer.score_sums(
+            *sum_sets("probes", probes, self._prepare),
+            *sum_sets("galleries", galleries, self._prepare),
         )
 
     def score_sums(self, k: Any, probe_sums: Any, m: Any, gallery_sums: Any) -> np.ndarray:
@@ -434,83 +389,7 @@ class Verifier(KeepsFitted, BaseEstimator):
         probe_sums, gallery_sums : (n, d), (g, d)
             Sums of their vectors (after the earlier steps of a pipeline).
         """
-        left, s1 = self._cap(k, probe_sums, self.probe_sizes_)
-        right, s2 = self._cap(m, gallery_sums, self.sizes_)
-        sides = [
-            {name: _describe(name, self.model_, sizes, sums) for name in self.candidates_}
-            for sizes, sums in ((left, s1), (right, s2))
-        ]
-        scores = np.empty((len(left), len(right)), dtype=np.result_type(s1, s2))
-        for a in np.unique(left):
-            rows = np.flatnonzero(left == a)
-            for b in np.unique(right):
-                columns = np.flatnonzero(right == b)
-                *weights, offset = self._cell(int(a), int(b))
-                block = np.full((len(rows), len(columns)), offset, dtype=scores.dtype)
-                for name, weight in zip(self.candidates_, weights, strict=True):
-                    if weight:
-                        one, two = sides[0][name][rows], sides[1][name][columns]
-                        block += weight * _compare(name, self.model_, int(a), one, int(b), two)
-                scores[np.ix_(rows, columns)] = block
-        return scores
-
-    def index_people(self, m: Any, gallery_sums: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The gallery's side of a search with single pictures of unit length.
-
-        Parameters
-        ----------
-        m : (g,) int
-            Pictures of each person.
-        gallery_sums : (g, d)
-            Sums of their vectors.
-
-        Returns
-        -------
-        vectors (g, d), constants (g,), sizes (g,)
-            The calibrated ratio of probe x with person i is ``x @ vectors[i] + constants[i] +
-            query_terms(x, sizes[i])``, exactly.
-        """
-        sizes, sums = self._cap(m, gallery_sums, self.sizes_)
-        described = {name: _describe(name, self.model_, sizes, sums) for name in self.candidates_}
-        vectors = np.zeros_like(sums)
-        constants = np.empty(len(sizes), dtype=sums.dtype)
-        for b in np.unique(sizes):
-            rows = np.flatnonzero(sizes == b)
-            *weights, offset = self._cell(1, int(b))
-            constants[rows] = offset
-            for name, weight in zip(self.candidates_, weights, strict=True):
-                mine = described[name][rows]
-                if weight == 0:
-                    continue
-                if name == "cosine":
-                    vectors[rows] += weight * mine
-                    continue
-                if name == "distance":
-                    raise InputError("a distance cannot be searched as an inner product")
-                model = _model_of(name, self.model_)
-                psi = model._psi(mine.dtype)
-                projection = model.projection_[:, : model.rank_].astype(mine.dtype)
-                bilinear = (mine * (weight * psi / (1 + float(1 + b) * psi))) @ projection.T
-                vectors[rows] += bilinear
-                constants[rows] += weight * own_evidence(int(b), mine, int(1 + b), psi)
-                constants[rows] -= weight * 0.5 * float(np.log1p(float(1 + b) * psi).sum())
-                constants[rows] -= bilinear @ model.mean_.astype(mine.dtype)
-        return vectors, constants, sizes
-
-    def query_terms(self, X: Any, sizes: Any) -> np.ndarray:
-        """What single probes X (n, d) add to their ratio with people of the sizes (q,): (n, q)."""
-        X = self._check(X)
-        ones = np.ones(len(X), dtype=np.int64)
-        terms = np.zeros((len(X), len(np.asarray(sizes))), dtype=X.dtype)
-        for index, name in enumerate(self.candidates_):
-            if name not in ("ratio", "source"):
-                continue
-            z = _describe(name, self.model_, ones, X)
-            psi = _model_of(name, self.model_)._psi(z.dtype)
-            for column, m in enumerate(np.asarray(sizes)):
-                weight = self._cell(1, int(m))[index]
-                terms[:, column] += weight * own_evidence(1, z, int(1 + m), psi)
-        return terms
+        return self.scorer.score_sums(k, probe_sums, m, gallery_sums)
 
     def score(self, X: Any, y: Any) -> float:
         """Area under the ROC curve of all pairs of vectors X (n, d) of people y (n,).
@@ -520,13 +399,6 @@ class Verifier(KeepsFitted, BaseEstimator):
         return area_under_roc(*score_all_pairs(self, X, y))
 
     # Decisions.
-
-    def probability(self, log_ratios: Any, prior: float = 0.5) -> np.ndarray:
-        """Probability that both sides show one person, from log ratios and a stated prior."""
-        if not 0 < prior < 1:
-            raise InputError(f"prior must be between 0 and 1; got {prior}")
-        probability: np.ndarray = expit(np.asarray(log_ratios) + logit(prior))
-        return probability
 
     def decide(self, X1: Any, X2: Any, far: float | None = None) -> np.ndarray:
         """Whether each pair ``X1[i], X2[i]`` is accepted (n,) at a false accept rate.
@@ -545,48 +417,6 @@ class Verifier(KeepsFitted, BaseEstimator):
         """
         scores = self.score_pairs(X1, X2)
         return scores >= self.threshold(self.far if far is None else far, size=1)
-
-    def threshold(
-        self,
-        far: float | None = None,
-        *,
-        fpir: float | None = None,
-        n_people: int | None = None,
-        size: int | None = None,
-        probe_size: int = 1,
-        extrapolate: bool = False,
-    ) -> float:
-        """Log ratio above which a person is named, for a false accept or identification rate.
-
-        Parameters
-        ----------
-        far : float
-            Maximum share of impostors accepted as one given person.
-        fpir : float
-            Maximum share of unknown probes that are named as anybody in a gallery of ``n_people``.
-        n_people : int
-            People in the gallery, with ``fpir``.
-        size : int or None
-            Pictures of the person; None takes the highest threshold of all sizes, which holds
-            for every size.
-        probe_size : int
-            Pictures of the probe.
-        extrapolate : bool
-            Whether a rate below ``thresholds_.lowest_far`` is taken from the exponential tail
-            instead of being refused.
-
-        Raises
-        ------
-        NotEnoughDataError
-            The rate is below what the trials support.
-        """
-        check_is_fitted(self, "thresholds_")
-        if (far is None) == (fpir is None):
-            raise InputError(f"give either far, or fpir with n_people; got far={far}, fpir={fpir}")
-        rate = rate_per_person(fpir, n_people) if far is None else float(far)
-        return self.thresholds_.threshold(
-            rate, size=size, probe_size=probe_size, extrapolate=extrapolate
-        )
 
     def explain(self) -> list[dict[str, Any]]:
         """What was weighed: one row per pair of sizes, with weights, offset, Cllr and trials."""
@@ -607,7 +437,7 @@ class Verifier(KeepsFitted, BaseEstimator):
 
     def slim(self) -> Verifier:
         """A copy for sharing: the model in single precision, without statistics of people."""
-        check_is_fitted(self, "thresholds_")
+        self._check_ready()
         model = self.model_.slim()
         copy = type(self)(**{**self.get_params(deep=False), "model": model})
         if self.steps_ is not None:
@@ -645,57 +475,24 @@ class Verifier(KeepsFitted, BaseEstimator):
             setattr(verifier, name, fitted[name])
         verifier._adopt(arrays["model"])
         verifier.n_features_in_ = int(verifier.model.n_features_in_)
-        table = verifier.thresholds_
-        shape = len(verifier.probe_sizes_), len(verifier.sizes_)
-        if (
-            not isinstance(table, ThresholdTable)
-            or table.values.shape[:2] != shape
-            or np.shape(verifier.coefficients_) != (*shape, len(verifier.candidates_) + 1)
-            or np.asarray(verifier.coefficients_).dtype.kind != "f"
-            or any(np.shape(fitted[name]) != shape for name in ("cllr_", "n_genuine_"))
-            or any(name not in verifier._offered() for name in verifier.candidates_)
+        if any(
+            np.shape(fitted[name]) != np.shape(verifier.coefficients_)[:2]
+            for name in ("cllr_", "n_genuine_", "n_impostor_")
         ):
             raise ModelDamagedError("the parts of a Verifier do not fit each other")
+        verifier.scorer  # noqa: B018 - raises an error where its parts do not fit
         return verifier
 
     # What the methods above share.
 
-    def _cell(self, k: int, m: int) -> list[float]:
-        places = place(self.probe_sizes_, k), place(self.sizes_, m)
-        return [float(value) for value in interpolate(self.coefficients_, *places)]
+    def _prepare(self, X: Any) -> np.ndarray:
+        """Vectors X (n, d) as the model sees them."""
+        self._check_ready()
+        checked = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        return apply_steps(self.steps_, checked)
 
-    def _cap(self, sizes: Any, sums: Any, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Sizes and sums in which more pictures than are calibrated count as that many."""
+    def _check_ready(self) -> None:
         check_is_fitted(self, "thresholds_")
-        sums = check_array(sums, dtype=[np.float64, np.float32])
-        if sums.shape[1] != self.model_.n_features_in_:
-            raise InputError(
-                f"the model has {self.model_.n_features_in_} features; got {sums.shape[1]}"
-            )
-        sizes = np.asarray(sizes)
-        if sizes.shape != (len(sums),) or np.any(sizes < 1):
-            raise InputError(
-                f"every set needs its number of pictures, at least 1; got {sizes.shape} numbers "
-                f"for {len(sums)} sets"
-            )
-        capped = np.minimum(sizes, known[-1])
-        if np.any(capped < sizes):
-            sums = sums * (capped / sizes).astype(sums.dtype)[:, None]
-        return capped, sums
-
-    def _sum_sets(self, name: str, sets: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
-        arrays = [np.atleast_2d(np.asarray(pictures)) for pictures in sets]
-        if not arrays or any(pictures.size == 0 for pictures in arrays):
-            raise InputError(f"{name} must be sets of at least one picture each")
-        sizes = np.asarray([len(pictures) for pictures in arrays])
-        vectors = apply_steps(self.steps_, self._check(np.concatenate(arrays)))
-        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
-        return sizes, np.add.reduceat(vectors, starts, axis=0)
-
-    def _check(self, X: Any) -> np.ndarray:
-        check_is_fitted(self, "thresholds_")
-        checked: np.ndarray = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
-        return checked
 
     def _is_shared(self) -> bool:
         return not self.cross_fit
