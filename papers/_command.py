@@ -34,9 +34,9 @@ class Run:
         Whether to print JSON.
     """
 
-    quick: Annotated[
-        bool, typer.Option("--quick", help="A small version that takes minutes.")
-    ] = False
+    quick: Annotated[bool, typer.Option("--quick", help="A small version that takes minutes.")] = (
+        False
+    )
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0
     data_home: Annotated[
         Path | None, typer.Option(help="Folder of the real data sets.", show_default="MIEN_DATA")
