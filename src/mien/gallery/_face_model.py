@@ -87,9 +87,11 @@ class FaceModel:
     @property
     def verifier(self) -> Verifier:
         """The estimator, for what learns; `scorer` is enough, and loads faster, for decisions."""
-        if isinstance(self._verifier, Deferred):
-            self._verifier = self._verifier.build()
-        return self._verifier
+        held = self._verifier
+        if isinstance(held, Deferred):
+            built: Verifier = held.build()
+            self._verifier = held = built
+        return held
 
     @classmethod
     def of(cls, model: FaceModel | Verifier) -> FaceModel:

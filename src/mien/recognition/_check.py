@@ -14,7 +14,7 @@ from mien.recognition._people import check_rate
 from mien.verification import (
     ImpostorPrior,
     OwnCalibration,
-    Verifier,
+    Scorer,
     calibrate_own,
     people_needed,
     rate_per_person,
@@ -164,7 +164,7 @@ class GalleryCheck:
 
 
 def _try_strangers(
-    verifier: Verifier, X: np.ndarray, codes: np.ndarray, start: OwnCalibration, rates: list[float]
+    verifier: Scorer, X: np.ndarray, codes: np.ndarray, start: OwnCalibration, rates: list[float]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Each part of the people as strangers to a gallery, and a calibration, of the others.
 
@@ -203,7 +203,7 @@ def _unnamed(own: OwnCalibration) -> tuple[Any, ...]:
 
 
 def _count_misses(
-    verifier: Verifier, X: np.ndarray, codes: np.ndarray, own: OwnCalibration, rate: float
+    verifier: Scorer, X: np.ndarray, codes: np.ndarray, own: OwnCalibration, rate: float
 ) -> float | None:
     """Share of faces below the threshold with the other faces of their person."""
     counts = np.bincount(codes)
@@ -218,7 +218,7 @@ def _count_misses(
 
 
 def check_rates(
-    verifier: Verifier,
+    verifier: Scorer,
     X: np.ndarray,
     people: np.ndarray,
     *,
@@ -231,7 +231,7 @@ def check_rates(
 
     Parameters
     ----------
-    verifier : Verifier
+    verifier : Scorer
         Fitted.
     X, people : (n, d), (n,)
         Enrolled faces.

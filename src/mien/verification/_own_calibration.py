@@ -53,7 +53,9 @@ _BLOCK = 64
 class _Verifier(Protocol):
     """What of a verifier is used here."""
 
-    thresholds_: ThresholdTable
+    @property
+    def thresholds_(self) -> ThresholdTable:
+        """Its thresholds."""
 
     def score_sums(self, k: Any, probe_sums: Any, m: Any, gallery_sums: Any) -> np.ndarray:
         """Log ratios (n, g) of sets of pictures from their numbers and sums."""

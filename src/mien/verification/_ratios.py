@@ -93,7 +93,7 @@ def sum_sets(
 def iter_sizes(
     left: np.ndarray, right: np.ndarray
 ) -> Iterator[tuple[int, np.ndarray, int, np.ndarray]]:
-    """Each pair of sizes (a, b) of sets on both sides, with the rows and the columns that have it."""
+    """Each pair of sizes (a, b) of sets, with the rows and the columns that have them."""
     for a in np.unique(left):
         rows = np.flatnonzero(left == a)
         for b in np.unique(right):

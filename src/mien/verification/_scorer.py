@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -240,10 +241,10 @@ class Scorer(MakesDecisions):
 
     def score_sets(self, probes: Sequence[Any], galleries: Sequence[Any]) -> np.ndarray:
         """Calibrated log ratios (n_probes, n_galleries) of lists of (m_i, d) pictures."""
-        sides = []
-        for name, sets in (("probes", probes), ("galleries", galleries)):
-            sides += sum_sets(name, sets, lambda X, name=name: self._check(name, X))
-        return self.score_sums(*sides)
+        return self.score_sums(
+            *sum_sets("probes", probes, partial(self._check, "probes")),
+            *sum_sets("galleries", galleries, partial(self._check, "galleries")),
+        )
 
     def score_sums(self, k: Any, probe_sums: Any, m: Any, gallery_sums: Any) -> np.ndarray:
         """Calibrated log ratios (n, g) from numbers of pictures k (n,), m (g,) and their sums.
