@@ -36,6 +36,7 @@ EXTRAS = {
     "gallery": ("usearch", "cryptography"),
     "heif": ("pillow_heif",),
     "service": ("fastapi", "uvicorn", "multipart", "sse_starlette", "prometheus_client"),
+    "mqtt": ("paho",),
 }
 
 # Packages (folders of tests/ and of src/mien/) whose tests and examples may need an extra.
@@ -47,6 +48,7 @@ HOMES = {
     "gallery": ("gallery", "recognition", "cli", "golden", "service"),
     "heif": ("media", "faces", "recognition", "cli", "crops"),
     "service": ("service", "cli"),
+    "mqtt": ("service", "cli"),
 }
 
 # Packages that are nothing without an extra: their modules and tests import it at the top.

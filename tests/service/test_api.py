@@ -303,6 +303,33 @@ def test_openapi_names_every_route(client: httpx.Client) -> None:
     assert not any(path.startswith("/api/v1") for path in said["paths"])
 
 
+def test_frames_of_a_camera_are_joined_into_visits(
+    client: httpx.Client, gallery: str, portraits: dict[str, list[bytes]], meadow: bytes
+) -> None:
+    base = f"/v1/galleries/{gallery}/streams"
+    made = client.post(base, json={"camera": "door", "decide_after": 4, "fpir": 0.2})
+    assert made.status_code == 201, made.text
+    stream = f"{base}/{made.json()['id']}"
+    files = [("f", (f"{k}.png", portraits["Ann"][0])) for k in range(3)]
+    first = client.post(f"{stream}/frames", params={"seconds": 0}, files=files).json()
+    assert [face["visit"] for frame in first["frames"] for face in frame["faces"]] == [None] * 3
+    assert first["events"] == []
+    second = client.post(f"{stream}/frames", params={"seconds": 0.5}, files=files).json()
+    (came,) = second["events"]
+    assert came["event"] in ("seen", "unknown seen")
+    assert came["camera"] == "door"
+    assert second["frames"][-1]["faces"][0]["visit"] == came["visit"]
+    (listed,) = client.get(base).json()
+    assert (listed["frames"], listed["decisions"]) == (6, 1)
+    assert [one["visit"] for one in listed["present"]] == [came["visit"]]
+    late = client.post(f"{stream}/frames", params={"seconds": 0.1}, files=files[:1])
+    check_problem(late, 422, "frames-out-of-order")
+    (left,) = client.delete(stream).json()["events"]
+    assert (left["event"], left["visit"]) == ("left", came["visit"])
+    check_problem(client.delete(stream), 404, "no-stream")
+    check_problem(client.post(f"{base}/none/frames", files=files), 404, "no-stream")
+
+
 def test_metrics_hold_no_name(client: httpx.Client, gallery: str) -> None:
     text = client.get("/metrics").text
     assert "mien_requests_total" in text

@@ -60,6 +60,7 @@ VERBS = {
     "identify": Verb("mien.cli._identify", "Name the people in photographs and videos."),
     "find": Verb("mien.cli._find", "List the photographs that show people."),
     "export": Verb(_EXPORT, "Write names for photo applications."),
+    "watch": Verb("mien.cli._watch", "Watch a camera: who came, who went."),
     "people": Verb(_PEOPLE, "List, rename, merge and delete the people in a gallery."),
     "gallery": Verb(_GALLERY, "Check a gallery and the error rates that it supports."),
     "adapt": Verb("mien.cli._adapt", "Adapt the verifier to your own people and camera."),

@@ -9,7 +9,8 @@ from typing import Annotated
 import typer
 
 from mien.cli._display import print_json, say
-from mien.cli._options import AsJson, Passphrase, ask_key
+from mien.cli._options import AsJson, Passphrase, ask_key, refuse
+from mien.cli._watch import MqttBroker, MqttPrefix, Webhook, WebhookSecret, read_secret
 
 __all__ = ["ServedGallery", "State", "find_state", "run"]
 
@@ -91,6 +92,17 @@ def run(
         list[str] | None,
         typer.Option(metavar="ADDRESS", help="Proxy whose X-Forwarded-For is believed; repeat."),
     ] = None,
+    strangers_days: Annotated[
+        float,
+        typer.Option(
+            min=0.0,
+            help="Days to remember people without a name in front of a camera; 0 is until the end.",
+        ),
+    ] = 0.0,
+    webhook: Webhook = None,
+    webhook_secret: WebhookSecret = None,
+    mqtt: MqttBroker = None,
+    mqtt_prefix: MqttPrefix = None,
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
@@ -104,6 +116,8 @@ def run(
     """  # fmt: skip
     from mien.service import Settings, make_link, serve
 
+    if mqtt is None:
+        refuse("is for --mqtt, which was not given", mqtt_prefix=mqtt_prefix)
     settings = Settings(
         galleries=gallery,
         state=find_state(gallery, state),
@@ -118,6 +132,11 @@ def run(
         certificate=certificate,
         private_key=private_key,
         trusted_proxies=tuple(trusted_proxy or ()),
+        strangers_days=strangers_days,
+        webhook=webhook,
+        webhook_secret=read_secret(webhook, webhook_secret),
+        mqtt=mqtt,
+        mqtt_prefix=mqtt_prefix or "mien",
     )
     link = make_link(settings)
     url = link.partition("/#")[0]

@@ -7,7 +7,7 @@ from ._engines import ENGINES, FaceEngine, check_features, load_engine
 from ._face import Face, FoundFace, PictureResult
 from ._pool import borrow_engine
 from ._quality import FaceQuality, face_quality
-from ._video import Detection, VideoResult, analyse_video
+from ._video import Detection, VideoResult, analyse_video, face_joiner
 
 __all__ = [
     "CROP_SIDE",
@@ -31,6 +31,7 @@ __all__ = [
     "covered_mask",
     "covered_probabilities",
     "detect_faces",
+    "face_joiner",
     "face_quality",
     "fit_similarity",
     "load_engine",

@@ -27,6 +27,7 @@ from mien.faces._sface import one_thread_each
 from mien.media import (
     Frame,
     FrameSource,
+    TrackJoiner,
     find_pictures,
     join_tracks,
     number_groups,
@@ -35,7 +36,7 @@ from mien.media import (
     write_image,
 )
 
-__all__ = ["Detection", "VideoResult", "analyse_video"]
+__all__ = ["Detection", "VideoResult", "analyse_video", "face_joiner"]
 
 _MAX_MOTION = 0.3
 _MIN_OVERLAP = 0.3
@@ -274,6 +275,25 @@ def _analyse(
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
+
+
+def face_joiner(engine: str, max_gap: float) -> TrackJoiner:
+    """What joins the faces of frames that arrive one by one; frames count as 25 a second.
+
+    Parameters
+    ----------
+    engine : {"sface", "dlib"}
+        Whose vectors.
+    max_gap : float
+        Maximum number of frames between two faces of a track.
+    """
+    return TrackJoiner(
+        max_motion=_MAX_MOTION,
+        min_overlap=_MIN_OVERLAP,
+        max_gap=max_gap,
+        unlike=_UNLIKE[engine],
+        alike=_ALIKE[engine],
+    )
 
 
 def _join(

@@ -1,3 +1,4 @@
+from ._cameras import Camera, CameraFrame
 from ._captions import caption_pictures
 from ._decoding import DecodedImage, decode_image, decode_sized, read_file, read_image
 from ._drawing import draw_boxes
@@ -26,7 +27,7 @@ from ._names import NAME_SOURCES, read_names
 from ._outputs import check_output
 from ._regions import NamedRegion, PictureNames, turn_box, upright_size
 from ._times import PictureTime, picture_time
-from ._tracks import box_overlap, join_tracks
+from ._tracks import TrackJoiner, box_overlap, join_tracks
 from ._xmp import SidecarChange, XmpNames, read_xmp, write_sidecar
 
 __all__ = [
@@ -35,6 +36,8 @@ __all__ = [
     "NAME_SOURCES",
     "PICTURE_SUFFIXES",
     "VIDEO_SUFFIXES",
+    "Camera",
+    "CameraFrame",
     "DecodedImage",
     "Frame",
     "FrameSource",
@@ -43,6 +46,7 @@ __all__ = [
     "PictureNames",
     "PictureTime",
     "SidecarChange",
+    "TrackJoiner",
     "XmpNames",
     "box_overlap",
     "caption_pictures",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from mien._core.validation import NO_GROUP
 
-__all__ = ["box_overlap", "join_tracks"]
+__all__ = ["TrackJoiner", "box_overlap", "join_tracks"]
 
 
 def box_overlap(first: np.ndarray, second: np.ndarray) -> np.ndarray:
@@ -70,33 +72,93 @@ def join_tracks(
     Frame by frame, open tracks and detections are assigned to each other so that the sum of
     overlap and cosine is largest; what is not allowed is not joined.
     """
+    joiner = TrackJoiner(
+        max_motion=max_motion, min_overlap=min_overlap, max_gap=max_gap, unlike=unlike, alike=alike
+    )
     track = np.full(len(corners), NO_GROUP, dtype=np.int64)
-    last: dict[int, int] = {}
-    n_tracks = 0
     for frame in np.unique(frames):
         here = np.flatnonzero(frames == frame)
-        last = {t: row for t, row in last.items() if frame - frames[row] <= max_gap}
-        if shots is not None:
-            last = {t: row for t, row in last.items() if shots[row] == shots[here[0]]}
-        before = np.array(list(last.values()), dtype=np.intp)
-        overlap = box_overlap(corners[before], corners[here])
-        steps = frames[here][None, :] - frames[before][:, None]
-        near = _motion(corners[before], corners[here]) <= max_motion * steps
-        allowed, gain = near & (overlap >= min_overlap), overlap
-        if vectors is not None:
-            cosine = vectors[before] @ vectors[here].T
-            allowed = (allowed & (cosine >= unlike)) | (near & (cosine >= alike))
-            gain = overlap + np.maximum(cosine, 0)
-        joined = _assign(np.where(allowed, gain, 0), allowed)
-        names = list(last)
-        for place, row in enumerate(here.tolist()):
-            if place in joined:
-                track[row] = names[joined[place]]
-            else:
-                track[row] = n_tracks
-                n_tracks += 1
-            last[int(track[row])] = row
+        track[here] = joiner.step(
+            frame,
+            corners[here],
+            None if vectors is None else vectors[here],
+            0 if shots is None else int(shots[here[0]]),
+        )
     return track
+
+
+class _Open(NamedTuple):
+    """The last detection of a track that may go on."""
+
+    frame: float
+    shot: int
+    corners: np.ndarray
+    vector: np.ndarray | None
+
+
+class TrackJoiner:
+    """Tracks of frames that arrive one by one, as from a camera; see :func:`join_tracks`.
+
+    Parameters
+    ----------
+    max_motion, min_overlap, max_gap, unlike, alike
+        As in :func:`join_tracks`; frames may be given as any rising numbers.
+    """
+
+    def __init__(
+        self,
+        *,
+        max_motion: float,
+        min_overlap: float,
+        max_gap: float,
+        unlike: float = -1.0,
+        alike: float = 1.0,
+    ) -> None:
+        self._max_motion = max_motion
+        self._min_overlap = min_overlap
+        self._max_gap = max_gap
+        self._unlike = unlike
+        self._alike = alike
+        self._last: dict[int, _Open] = {}
+        self._n_tracks = 0
+
+    def step(
+        self, frame: float, corners: np.ndarray, vectors: np.ndarray | None = None, shot: int = 0
+    ) -> np.ndarray:
+        """Tracks (n,) of the detections of the next frame: boxes (n, 4), vectors (n, d)."""
+        self._last = {
+            number: one
+            for number, one in self._last.items()
+            if frame - one.frame <= self._max_gap and one.shot == shot
+        }
+        track = np.full(len(corners), NO_GROUP, dtype=np.int64)
+        joined = self._join(frame, corners, vectors) if self._last and len(corners) else {}
+        names = list(self._last)
+        for place in range(len(corners)):
+            if place in joined:
+                track[place] = names[joined[place]]
+            else:
+                track[place] = self._n_tracks
+                self._n_tracks += 1
+            vector = None if vectors is None else vectors[place]
+            self._last[int(track[place])] = _Open(frame, shot, corners[place], vector)
+        return track
+
+    def _join(
+        self, frame: float, corners: np.ndarray, vectors: np.ndarray | None
+    ) -> dict[int, int]:
+        """Which open track each detection goes on with."""
+        before = list(self._last.values())
+        boxes = np.stack([one.corners for one in before])
+        overlap = box_overlap(boxes, corners)
+        steps = np.array([frame - one.frame for one in before])[:, None]
+        near = _motion(boxes, corners) <= self._max_motion * steps
+        allowed, gain = near & (overlap >= self._min_overlap), overlap
+        if vectors is not None:
+            cosine = np.stack([one.vector for one in before if one.vector is not None]) @ vectors.T
+            allowed = (allowed & (cosine >= self._unlike)) | (near & (cosine >= self._alike))
+            gain = overlap + np.maximum(cosine, 0)
+        return _assign(np.where(allowed, gain, 0), allowed)
 
 
 def _assign(gain: np.ndarray, allowed: np.ndarray) -> dict[int, int]:

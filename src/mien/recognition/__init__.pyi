@@ -26,7 +26,10 @@ from ._name_faces import NamedFaces, name_faces
 from ._people import Failure, choose_face, count_reasons, list_people
 from ._recogniser import ComparedPair, Pair, Recogniser, read_pairs, verify_pairs
 from ._source import fit_source
+from ._strangers import Strangers
 from ._verify import Verification, compare_faces, verify
+from ._visits import Visit, VisitEvent, Visits
+from ._watch import watch
 from ._write_names import NAMES_WRITTEN, XMP_PLACES, NamesWritten, export_xmp, write_names
 
 __all__ = [
@@ -52,7 +55,11 @@ __all__ = [
     "PeopleFound",
     "RateCheck",
     "Recogniser",
+    "Strangers",
     "Verification",
+    "Visit",
+    "VisitEvent",
+    "Visits",
     "adapt",
     "adapt_to",
     "adapt_vectors",
@@ -90,5 +97,6 @@ __all__ = [
     "report_names",
     "verify",
     "verify_pairs",
+    "watch",
     "write_names",
 ]

@@ -21,6 +21,7 @@ from mien.service import (
     _routes_pictures,
     _routes_server,
     _routes_session,
+    _routes_streams,
     _routes_view,
 )
 from mien.service._backend import Backend
@@ -28,6 +29,7 @@ from mien.service._jobs import JobRunner
 from mien.service._middleware import Guard, log
 from mien.service._problems import Problem, answer_problem, problem_of
 from mien.service._settings import Settings
+from mien.service._streams import Streams
 
 __all__ = ["create_app"]
 
@@ -66,9 +68,12 @@ def create_app(settings: Settings) -> FastAPI:
         )
         runner.start()
         app.state.runner = runner
+        app.state.streams = Streams(backend)
+        app.state.streams.start()
         try:
             yield
         finally:
+            await app.state.streams.close()
             await runner.close()
             await backend.close()
 
@@ -94,6 +99,7 @@ def create_app(settings: Settings) -> FastAPI:
         _routes_people,
         _routes_pictures,
         _routes_jobs,
+        _routes_streams,
     ):
         app.include_router(routes.router)
     app.include_router(_compreface.router)

@@ -15,7 +15,8 @@ import numpy as np
 from mien.errors import GalleryError, MienError
 from mien.faces import Face, FaceQuality, FoundFace, PictureResult
 from mien.gallery import Gallery, remove_gallery
-from mien.recognition import engine_of, load_model
+from mien.recognition import Strangers, engine_of, load_model
+from mien.service._events import Events
 from mien.service._jobs import JobStore
 from mien.service._keys import KeyStore
 from mien.service._middleware import Metrics, RateLimit
@@ -36,9 +37,13 @@ _SUFFIX = ".gallery"
 class Tenant:
     """One gallery and the one thread that works on it."""
 
-    def __init__(self, name: str, path: Path, gallery: Gallery) -> None:
+    def __init__(
+        self, name: str, path: Path, gallery: Gallery, strangers: Callable[[], Strangers]
+    ) -> None:
         self.name = name
         self.path = path
+        self._open_strangers = strangers
+        self._strangers: Strangers | None = None
         self.gallery = gallery
         self.engine = engine_of(gallery.model)
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"gallery-{name}")
@@ -49,9 +54,17 @@ class Tenant:
         call = loop.run_in_executor(self._thread, lambda: function(*arguments, **named))
         return await asyncio.shield(call)
 
+    def strangers(self) -> Strangers:
+        """Who remembers people without a name; opened when it is first asked for."""
+        if self._strangers is None:
+            self._strangers = self._open_strangers()
+        return self._strangers
+
     def close(self) -> None:
-        """Finish what was accepted, then let the file go."""
+        """Finish what was accepted, then let the files go."""
         self._thread.shutdown(wait=True)
+        if self._strangers is not None:
+            self._strangers.close()
         self.gallery.close()
 
 
@@ -76,6 +89,7 @@ class Backend:
         self.keys = KeyStore(self.state)
         self.sessions = SessionStore(self.state)
         self.jobs = JobStore(self.state, settings.state / "jobs")
+        self.events = Events(settings)
         self._tenants: dict[str, Tenant] = {}
         self._lock = threading.Lock()
 
@@ -88,6 +102,7 @@ class Backend:
     async def close(self) -> None:
         """Finish accepted writes, then end."""
         await self.pool.close()
+        await self.events.close()
         with self._lock:
             tenants, self._tenants = list(self._tenants.values()), {}
         for tenant in tenants:
@@ -128,8 +143,24 @@ class Backend:
                 if not path.exists():
                     raise Problem(404, "no-gallery", f"There is no gallery {name!r}.")
                 gallery = self._open(path)
-                self._tenants[name] = Tenant(name, path, gallery)
+                self._tenants[name] = self._hold(name, path, gallery)
             return self._tenants[name]
+
+    def _hold(self, name: str, path: Path, gallery: Gallery) -> Tenant:
+        """A tenant, which remembers strangers for as long as the server was told."""
+
+        def remember() -> Strangers:
+            days, key = self.settings.strangers_days, self.settings.secret_key
+            place = self._strangers_path(name) if days else None
+            if place is not None:
+                place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            sealed = key if gallery.sealed else None
+            return Strangers(gallery.model, place, key=sealed, fpir=self.settings.fpir, days=days)
+
+        return Tenant(name, path, gallery, remember)
+
+    def _strangers_path(self, name: str) -> Path:
+        return self.settings.state / "strangers" / f"{name}{_SUFFIX}"
 
     def _open(self, path: Path) -> Gallery:
         key = self.settings.secret_key
@@ -154,7 +185,7 @@ class Backend:
                 raise Problem(409, "gallery-exists", f"There is a gallery {name!r} already.")
             model = load_model(None, engine or self.settings.engine)
             gallery = Gallery.create(path, model, key=self.settings.secret_key)
-            self._tenants[name] = Tenant(name, path, gallery)
+            self._tenants[name] = self._hold(name, path, gallery)
             return self._tenants[name]
 
     def delete(self, name: str) -> None:
@@ -167,7 +198,10 @@ class Backend:
             self._tenants.pop(name, None)
         sealed = tenant.gallery.sealed
         tenant.close()
-        remove_gallery(path, key=self.settings.secret_key if sealed else None)
+        key = self.settings.secret_key if sealed else None
+        remove_gallery(path, key=key)
+        if self._strangers_path(name).exists():
+            remove_gallery(self._strangers_path(name), key=key)
 
     # Pictures.
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from fastapi import APIRouter, Request
 
 from mien.service._access import backend_of, find_grant, require
@@ -53,4 +55,5 @@ async def get_gallery(request: Request, gallery: str) -> GalleryInfo:
 async def delete_gallery(request: Request, gallery: str) -> None:
     """Everybody in it is deleted; the bytes of the file are overwritten."""
     require(request, "admin", gallery)
-    backend_of(request).delete(gallery)
+    await request.app.state.streams.forget(gallery)
+    await asyncio.to_thread(backend_of(request).delete, gallery)

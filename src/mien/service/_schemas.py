@@ -25,6 +25,10 @@ __all__ = [
     "PersonInfo",
     "PersonList",
     "PersonName",
+    "StreamAnswer",
+    "StreamCreate",
+    "StreamEnd",
+    "StreamInfo",
     "VerificationModel",
 ]
 
@@ -166,6 +170,86 @@ class VerificationModel(_Model):
     prior: float
     far: float | None
     threshold: float | None
+
+
+class StreamCreate(_Model):
+    """A camera to begin."""
+
+    camera: str = Field("camera", examples=["door"], min_length=1, max_length=100)
+    fpir: float | None = Field(None, gt=0, lt=1, description="The server's own if left out.")
+    decide_after: int = Field(10, ge=1, le=64, description="Faces after which it is decided.")
+    away: float = Field(5.0, gt=0, le=3600, description="Seconds after which somebody has gone.")
+
+
+class StreamPresent(_Model):
+    """Somebody who is in front of a camera."""
+
+    visit: str
+    person: str | None = Field(examples=["Ann"])
+    stranger: int | None = Field(description="Number of somebody unknown.")
+    began: float
+
+
+class StreamInfo(_Model):
+    """A camera that is on."""
+
+    id: str
+    gallery: str = Field(examples=["family"])
+    camera: str = Field(examples=["door"])
+    frames: int
+    decisions: int = Field(description="Questions that were decided: one per track.")
+    present: list[StreamPresent]
+    created: float
+
+
+class StreamFace(_Model):
+    """A face on a frame; ``visit`` is null until it is decided who it is."""
+
+    box: list[float]
+    visit: str | None
+    person: str | None = Field(examples=["Ann"])
+    stranger: int | None
+
+
+class StreamFrame(_Model):
+    """A frame."""
+
+    seconds: float
+    faces: list[StreamFace]
+    error: str | None
+
+
+class StreamEvent(_Model):
+    """Somebody came or went."""
+
+    event: str = Field(examples=["seen"], description="seen, unknown seen or left.")
+    time: float
+    camera: str = Field(examples=["door"])
+    visit: str
+    person: str | None = Field(examples=["Ann"])
+    stranger: int | None
+    log_ratio: float | None
+    threshold: float | None
+    probability: float
+    promised: bool | str | None
+    faces: int
+    began: float
+    seconds: float
+    box: list[float]
+    quality: float | None
+
+
+class StreamAnswer(_Model):
+    """What is on the frames, and who came or went."""
+
+    frames: list[StreamFrame]
+    events: list[StreamEvent]
+
+
+class StreamEnd(_Model):
+    """Who went when the camera ended."""
+
+    events: list[StreamEvent]
 
 
 class JobModel(_Model):

@@ -37,6 +37,10 @@ class Limits:
         Per key, or per address where no key is used; more are answered with 429.
     keep_seconds : float
         How long results of jobs and idempotency keys are kept.
+    streams : int
+        Maximum number of cameras at the same time.
+    stream_seconds : float
+        After this time without a frame a camera has ended.
     """
 
     body_bytes: int = 64 * MIB
@@ -48,6 +52,8 @@ class Limits:
     waiting: int = 64
     requests_per_minute: int = 6000
     keep_seconds: float = 86_400.0
+    streams: int = 16
+    stream_seconds: float = 60.0
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -86,6 +92,13 @@ class Settings:
         TLS.
     trusted_proxies : tuple of str
         Addresses whose ``X-Forwarded-For`` is believed.
+    strangers_days : float
+        How long people without a name are remembered, so that they have a number; 0 is as long as
+        the server runs.
+    webhook, webhook_secret : str or None
+        Address to which events are posted, and what signs them.
+    mqtt, mqtt_prefix : str or None, str
+        Broker to which events are published, and the first part of the topics.
     limits : Limits
         What a request may cost.
     """
@@ -104,6 +117,11 @@ class Settings:
     certificate: Path | None = None
     private_key: Path | None = None
     trusted_proxies: tuple[str, ...] = ()
+    strangers_days: float = 0.0
+    webhook: str | None = None
+    webhook_secret: str | None = None
+    mqtt: str | None = None
+    mqtt_prefix: str = "mien"
     limits: Limits = Limits()
 
     def __post_init__(self) -> None:
@@ -119,6 +137,10 @@ class Settings:
                 raise InputError(f"photos must be folders; {str(folder)!r} is none")
         if (self.certificate is None) != (self.private_key is None):
             raise InputError("TLS needs both a certificate and its private key")
+        if self.strangers_days < 0:
+            raise InputError(f"strangers_days must not be negative; got {self.strangers_days!r}")
+        if (self.webhook is None) != (self.webhook_secret is None):
+            raise InputError("a webhook needs a secret that signs what is posted")
 
 
 def is_loopback(host: str) -> bool:
