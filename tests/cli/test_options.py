@@ -562,9 +562,9 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             "complete_files": {"written": [], "pictures": []},
             "count_reasons": {failure.reason: 1},
         },
-        "service": {"serve": None, "make_link": "http://127.0.0.1:1/#link=x"},
         "service": {
             "serve": None,
+            "make_link": "http://127.0.0.1:1/#link=x",
             "Webhook": SimpleNamespace(send=lambda event: None, close=lambda: 0),
             "MqttPublisher": SimpleNamespace(send=lambda event: None, close=lambda: None),
         },
