@@ -8,12 +8,12 @@ ratios is from that; a Tippett plot shows it.
 """
 
 # %%
-# Cosines of two systems, and labels of pairs of people who are used for nothing else.
+# Cosines of pairs: half of the people calibrate, the other half judge.
+import matplotlib.pyplot as plt
 import numpy as np
 
 from mien.datasets import make_pairs, make_vectors
 from mien.evaluation import LogisticCalibration, cllr, min_cllr
-from mien.reports import plot_tippett
 
 X, people = make_vectors(200, 4, 32, separation=1.0, random_state=0)
 pairs, same = make_pairs(people, n_genuine=1000, n_impostor=4000, random_state=0)
@@ -35,10 +35,13 @@ for name, values in (("cosine as it stands", raw), ("calibrated", ratios)):
 
 # %%
 # How many pairs have at least a given ratio. The curves of a calibrated system cross near 0.
-figure = plot_tippett(
-    {
-        "cosine as it stands": (raw[truth], raw[~truth]),
-        "calibrated": (ratios[truth], ratios[~truth]),
-    },
-    title="Tippett plot",
-)
+fig, ax = plt.subplots(figsize=(6, 3.6))
+for k, (name, values) in enumerate((("cosine as it stands", raw), ("calibrated", ratios))):
+    for part, style in ((values[truth], "-"), (values[~truth], ":")):
+        at = np.sort(part)
+        ax.plot(at, 100 * np.linspace(1, 0, len(at)), style, color=f"C{k}")
+    ax.plot([], [], color=f"C{k}", label=name)
+ax.axvline(0, color="0.6", lw=1)
+ax.set(xlabel="log-likelihood ratio", ylabel="pairs at or above, %", xlim=(-8, 8))
+ax.legend(title="one person (line), two people (dots)", fontsize=8)
+fig.tight_layout()

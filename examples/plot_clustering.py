@@ -16,14 +16,14 @@ from mien.datasets import make_vectors
 from mien.evaluation import b_cubed
 from mien.subspace import ConstrainedClustering
 
-X, people = make_vectors(20, 12, 16, separation=0.8, random_state=3)
+X, people = make_vectors(20, 12, 16, separation=1.2, random_state=3)
 rng = np.random.default_rng(0)
 
 # %%
-# Photographs with two or three people each give pairs that are two people; bursts of two give
-# groups.
-order = rng.permutation(len(X))
-apart = [(a, b) for a, b in itertools.pairwise(order) if people[a] != people[b]]
+# Photographs with four people each give pairs that are two people; bursts of two give groups.
+photos = rng.permutation(len(X)).reshape(-1, 4)
+pairs = [pair for photo in photos for pair in itertools.combinations(photo, 2)]
+apart = [(a, b) for a, b in pairs if people[a] != people[b]]
 bursts = np.full(len(X), -1)
 for person in range(20):
     rows = np.flatnonzero(people == person)
@@ -38,8 +38,8 @@ for name, groups, cannot_link in (
     ("bursts", bursts, None),
     ("both", bursts, apart),
 ):
-    labels = ConstrainedClustering(20).fit_predict(X, groups, cannot_link=cannot_link)
-    scores[name] = b_cubed(people, labels).f1
+    model = ConstrainedClustering(20).fit(X, groups=groups, cannot_link=cannot_link)
+    scores[name] = b_cubed(people, model.labels_).f1
 
 fig, ax = plt.subplots(figsize=(6, 3.4))
 ax.bar(list(scores), list(scores.values()), width=0.5)

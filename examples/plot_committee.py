@@ -14,7 +14,7 @@ import numpy as np
 from mien.committee import RandomSamplingLDA
 from mien.datasets import make_faces
 
-faces = make_faces(40, 9, size=32, variation=1.6, random_state=0)
+faces = make_faces(40, 9, size=32, variation=0.8, random_state=0)
 pixels = faces.images.reshape(len(faces), -1)
 train = np.tile(np.arange(9) < 5, 40)
 X, y = pixels[train], faces.people[train]

@@ -8,6 +8,8 @@ transforms, which take n log d instead of n d operations and need no matrix.
 """
 
 # %%
+import time
+
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.kernel_approximation import RBFSampler
@@ -24,22 +26,35 @@ exact = rbf_kernel(X, gamma=1 / (2 * sigma**2))
 # The largest error of the kernel, over three draws each.
 expansions = [1, 2, 4]
 errors: dict[str, list[float]] = {"RBFSampler": [], "Fastfood": []}
+seconds: dict[str, list[float]] = {"RBFSampler": [], "Fastfood": []}
 for expansion in expansions:
     width = expansion * 1024
     found: dict[str, list[float]] = {"RBFSampler": [], "Fastfood": []}
+    taken: dict[str, list[float]] = {"RBFSampler": [], "Fastfood": []}
     for seed in range(3):
         sampler = RBFSampler(gamma=1 / (2 * sigma**2), n_components=2 * width, random_state=seed)
         fastfood = Fastfood(expansion=expansion, sigma=sigma, random_state=seed)
         for name, method in (("RBFSampler", sampler), ("Fastfood", fastfood)):
-            Z = method.fit_transform(X)
+            method.fit(X).transform(X[:1])  # compiled kernels are compiled once
+            start = time.perf_counter()
+            Z = method.transform(X)
+            taken[name].append(time.perf_counter() - start)
             found[name].append(np.abs(Z @ Z.T - exact).max())
     for name, values in found.items():
         errors[name].append(np.mean(values))
+        seconds[name].append(min(taken[name]))
 
 # %%
-fig, ax = plt.subplots(figsize=(6, 3.6))
-for name, values in errors.items():
-    ax.loglog([2048 * e for e in expansions], values, marker="o", label=name)
-ax.set(xlabel="features", ylabel="largest error of the kernel")
-ax.legend()
+# At the same number of features the dense matrix is a little more accurate and much slower.
+fig, axes = plt.subplots(1, 2, figsize=(7.5, 3.4))
+for ax, table, words in zip(
+    axes,
+    (errors, seconds),
+    ("largest error of the kernel", "seconds for 200 pictures, this machine"),
+    strict=True,
+):
+    for name, values in table.items():
+        ax.loglog([2048 * e for e in expansions], values, marker="o", label=name)
+    ax.set(xlabel="features", ylabel=words)
+axes[0].legend()
 fig.tight_layout()

@@ -8,7 +8,7 @@ foreign set alone does not know your camera; a model of your people alone knows 
 """
 
 # %%
-# A crowd, and your people: their vectors vary in other directions, as with another camera.
+# A crowd, and your people, whose vectors another camera has stretched and moved.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -16,10 +16,12 @@ from mien.datasets import make_vectors
 from mien.evaluation import PairScorer
 from mien.verification import JointBayesian, TransferJointBayesian
 
-X_crowd, crowd = make_vectors(400, 6, 24, separation=1.2, random_state=0)
-X_mine, mine = make_vectors(260, 6, 24, separation=1.2, random_state=1)
+X, people = make_vectors(660, 6, 24, separation=1.2, random_state=0)
+crowd = people < 400
+X_mine, mine = X[~crowd], people[~crowd] - 400
+X_mine = X_mine * np.random.default_rng(1).uniform(0.4, 2.0, 24) + 3
 test = mine >= 60
-source = JointBayesian().fit(X_crowd, crowd)
+source = JointBayesian().fit(X[crowd], people[crowd])
 
 # %%
 # The error rate on two hundred other people of the same camera, by the number of people that the
