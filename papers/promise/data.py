@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 
 import numpy as np
+from PIL import Image
 
 from mien.datasets import (
+    Camera,
     data_home,
     load_lfw,
     load_lfw_embeddings,
@@ -21,7 +24,15 @@ from mien.datasets import (
 from mien.faces import FaceEngine, load_engine
 from mien.media import read_image, resize_images
 
-__all__ = ["DOMAINS", "Domain", "embed_domain", "list_domains", "load_domain", "split_lfw"]
+__all__ = [
+    "DOMAINS",
+    "KEPT_ASIDE",
+    "Domain",
+    "embed_domain",
+    "list_domains",
+    "load_domain",
+    "split_lfw",
+]
 
 Home = str | os.PathLike[str] | None
 Picture = tuple[np.ndarray, str]
@@ -38,18 +49,20 @@ _CHUNK = 100
 class Domain:
     """Vectors X (n, d) of unit length of people (n,), as one camera sees them.
 
-    ``of_lfw`` says that the people are LFW's, of whom a source model must not have been learned.
-    ``family`` groups domains that share people or a camera: they are left out together.
-    ``groups`` (n,), if given, are crowds: who is enrolled and who comes to the door are of one.
+    ``source`` says from which people of LFW a model may have been learned that is judged here:
+    "half", "other half" or "all". ``family`` groups domains that share people or a camera: they are
+    left out together. ``groups`` (n,), if given, are crowds: who is enrolled and who comes to the
+    door are of one. ``aside`` domains were looked at once, when the method stood.
     """
 
     name: str
     engine: str
     X: np.ndarray
     people: np.ndarray
-    of_lfw: bool
+    source: str
     family: str
     groups: np.ndarray | None = None
+    aside: bool = False
 
     @property
     def label(self) -> str:
@@ -60,7 +73,8 @@ class Domain:
 def split_lfw(people: np.ndarray) -> np.ndarray:
     """Whether each picture (n,) is of the half of LFW's people from whom sources are learned.
 
-    The other half is for domains. The halves are drawn by name, the same for every engine.
+    The other half is for domains; for those kept aside it is the other way round. The halves are
+    drawn by name, the same for every engine.
     """
     names = np.unique(people)
     learned = np.zeros(len(names), dtype=bool)
@@ -88,10 +102,12 @@ def _shrink(image: np.ndarray, factor: float) -> np.ndarray:
     return small
 
 
-def _lfw(home: Home, engine: str, change: Callable[[np.ndarray], np.ndarray]) -> Iterator[Picture]:
+def _lfw(
+    home: Home, engine: str, change: Callable[[np.ndarray], np.ndarray], *, aside: bool = False
+) -> Iterator[Picture]:
     """Pictures of people with two or more from the half that no source was learned from."""
     everybody = load_lfw_protocol(home).people
-    names, counts = np.unique(everybody[~split_lfw(everybody)], return_counts=True)
+    names, counts = np.unique(everybody[split_lfw(everybody) == aside], return_counts=True)
     rng = np.random.default_rng(0)
     many = rng.permutation(names[counts >= 2])[: N_PEOPLE[engine]]
     # Strangers with a single picture as well: a quarter as many.
@@ -113,6 +129,22 @@ def _darken(image: np.ndarray) -> np.ndarray:
 def _small(image: np.ndarray) -> np.ndarray:
     """The face of LFW's crop is some 90 of 128 pixels: 24 remain."""
     return _surround(_shrink(image, 24 / 90))
+
+
+def _compress(image: np.ndarray) -> np.ndarray:
+    """A picture that was sent on: half the size, and as few bytes as a messenger leaves."""
+    buffer = BytesIO()
+    Image.fromarray(_shrink(image, 0.6)).save(buffer, "JPEG", quality=14)
+    with Image.open(BytesIO(buffer.getvalue())) as sent:
+        return _surround(np.asarray(sent))
+
+
+def _shake(image: np.ndarray) -> np.ndarray:
+    """A camera that moved by 9 of 128 pixels, down to the right, and too much light."""
+    wide = np.pad(image.astype(np.float64), ((9, 0), (9, 0)), mode="edge")
+    steps = [wide[9 - k : 9 - k + image.shape[0], 9 - k : 9 - k + image.shape[1]] for k in range(9)]
+    values: np.ndarray = np.mean(steps, axis=0) * 1.35 + 15
+    return _surround(np.clip(values, 0, 255).astype(np.uint8))
 
 
 def _orl(home: Home, factor: float) -> Iterator[Picture]:
@@ -153,35 +185,60 @@ def _photos(home: Home) -> Iterator[Picture]:
             yield read_image(path, colour=True), f"everybody of {path.stem}"
 
 
-def _rendered(camera: str) -> Iterator[Picture]:
+def _rendered(camera: str | Camera, seed: int = 14) -> Iterator[Picture]:
     faces = make_faces(
-        N_RENDERED, PER_RENDERED, 192, colour=True, camera=camera, random_state=14, n_jobs=1
+        N_RENDERED, PER_RENDERED, 192, colour=True, camera=camera, random_state=seed, n_jobs=1
     )
     for image, person in zip(faces.images, faces.people, strict=True):
         yield np.round(255 * image).astype(np.uint8), f"rendered {person}"
 
 
-#: Name -> (pictures of it for an engine, whether they are LFW's people, what shares its people).
-DOMAINS: dict[str, tuple[Callable[[Home, str], Iterator[Picture]], bool, str]] = {
-    "photos": (lambda home, _: _photos(home), False, "photos"),
-    "orl": (lambda home, _: _orl(home, 1), False, "orl"),
-    "yale": (lambda home, _: _yale(home), False, "yale"),
-    "rendered, first camera": (lambda _, __: _rendered("first"), False, "rendered"),
-    "rendered, second camera": (lambda _, __: _rendered("second"), False, "rendered"),
-    "orl, small": (lambda home, _: _orl(home, 0.45), False, "orl"),
-    "lfw grey": (lambda home, engine: _lfw(home, engine, _surround), True, "lfw"),
-    "lfw 24 pixels": (lambda home, engine: _lfw(home, engine, _small), True, "lfw"),
-    "lfw dark": (lambda home, engine: _lfw(home, engine, _darken), True, "lfw"),
+_THIRD = Camera(contrast=0.7, brightness=0.12, gamma=0.8, resolution=0.35, noise=0.03, ambient=1.4)
+
+
+@dataclass(frozen=True)
+class _Pictures:
+    """Pictures of a domain for an engine, what a model may have seen, and who shares its people."""
+
+    make: Callable[[Home, str], Iterator[Picture]]
+    source: str
+    family: str
+
+
+DOMAINS: dict[str, _Pictures] = {
+    "photos": _Pictures(lambda home, _: _photos(home), "all", "photos"),
+    "orl": _Pictures(lambda home, _: _orl(home, 1), "all", "orl"),
+    "yale": _Pictures(lambda home, _: _yale(home), "all", "yale"),
+    "rendered, first camera": _Pictures(lambda _, __: _rendered("first"), "all", "rendered"),
+    "rendered, second camera": _Pictures(lambda _, __: _rendered("second"), "all", "rendered"),
+    "orl, small": _Pictures(lambda home, _: _orl(home, 0.45), "all", "orl"),
+    "lfw grey": _Pictures(lambda home, engine: _lfw(home, engine, _surround), "half", "lfw"),
+    "lfw 24 pixels": _Pictures(lambda home, engine: _lfw(home, engine, _small), "half", "lfw"),
+    "lfw dark": _Pictures(lambda home, engine: _lfw(home, engine, _darken), "half", "lfw"),
+}
+#: People and cameras that nothing was chosen by: the other half of LFW's people, who until then had
+#: only taught the model; two cameras and rendered people that had not been tried.
+KEPT_ASIDE: dict[str, _Pictures] = {
+    "aside: compressed": _Pictures(
+        lambda home, engine: _lfw(home, engine, _compress, aside=True), "other half", "lfw"
+    ),
+    "aside: shaken": _Pictures(
+        lambda home, engine: _lfw(home, engine, _shake, aside=True), "other half", "lfw"
+    ),
+    "aside: rendered, third camera": _Pictures(
+        lambda _, __: _rendered(_THIRD, 41), "all", "rendered"
+    ),
 }
 _STORED = {"sface": ("clean", "covered", "lowres"), "dlib": ("clean",)}
 #: dlib's detector does not see faces below 40 pixels.
 _UNSEEN = {"dlib": ("lfw 24 pixels", "orl, small", "lfw dark")}
 
 
-def list_domains(engine: str) -> list[str]:
-    """Names of the domains of an engine; those of LFW's stored vectors first."""
-    stored = [f"lfw {kind}" for kind in _STORED[engine]]
-    return stored + [name for name in DOMAINS if name not in _UNSEEN.get(engine, ())]
+def list_domains(engine: str, *, aside: bool = False) -> list[str]:
+    """Names of the domains of an engine, or of those kept aside; LFW's stored vectors first."""
+    stored = [f"{'aside:' if aside else 'lfw'} {kind}" for kind in _STORED[engine]]
+    made = KEPT_ASIDE if aside else DOMAINS
+    return stored + [name for name in made if name not in _UNSEEN.get(engine, ())]
 
 
 def _see(engine: FaceEngine, image: np.ndarray, owner: str) -> list[tuple[np.ndarray, str]]:
@@ -200,10 +257,11 @@ def embed_domain(name: str, engine: str, cache: str | os.PathLike[str], home: Ho
     """
     folder = Path(cache)
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    done = folder / f"{engine} {name}.npz"
+    file = f"{engine} {name}".replace(":", "")
+    done = folder / f"{file}.npz"
     if done.is_file():
         return done
-    part = folder / f"{engine} {name}.part.npz"
+    part = folder / f"{file}.part.npz"
     vectors: list[np.ndarray] = []
     people: list[str] = []
     start = 0
@@ -211,8 +269,9 @@ def embed_domain(name: str, engine: str, cache: str | os.PathLike[str], home: Ho
         with np.load(part, allow_pickle=False) as stored:
             vectors, people = list(stored["vectors"]), stored["people"].tolist()
             start = int(stored["pictures"])
+    made = (KEPT_ASIDE | DOMAINS)[name]
     eyes = load_engine(engine)
-    for number, (image, owner) in enumerate(DOMAINS[name][0](home, engine), 1):
+    for number, (image, owner) in enumerate(made.make(home, engine), 1):
         if number <= start:
             continue
         for vector, person in _see(eyes, image, owner):
@@ -234,16 +293,18 @@ def _write(path: Path, vectors: list[np.ndarray], people: list[str], pictures: i
 
 def load_domain(name: str, engine: str, cache: str | os.PathLike[str], home: Home = None) -> Domain:
     """A domain as vectors of unit length; of LFW, only people whom no source was learned from."""
-    kind = name.removeprefix("lfw ")
+    aside = name.startswith("aside: ")
+    kind = name.removeprefix("aside: " if aside else "lfw ")
     if kind in _STORED[engine]:
         found = load_lfw_embeddings(home, engine if kind == "clean" else f"{engine}-{kind}")
         X, people = found.vectors.astype(np.float64), found.people
-        kept = found.detected & (np.linalg.norm(X, axis=1) > 0) & ~split_lfw(people)
+        kept = found.detected & (np.linalg.norm(X, axis=1) > 0) & (split_lfw(people) == aside)
         X, people = X[kept], people[kept]
-        of_lfw, family = True, "lfw"
+        source, family = "other half" if aside else "half", "lfw"
     else:
-        _, of_lfw, family = DOMAINS[name]
+        made = (KEPT_ASIDE | DOMAINS)[name]
+        source, family = made.source, made.family
         with np.load(embed_domain(name, engine, cache, home), allow_pickle=False) as stored:
             X, people = stored["vectors"].astype(np.float64), stored["people"]
     X = X / np.linalg.norm(X, axis=1, keepdims=True)
-    return Domain(name, engine, X, people, of_lfw, family)
+    return Domain(name, engine, X, people, source, family, aside=aside)

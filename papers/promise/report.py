@@ -79,10 +79,10 @@ def _report_engine(
     settings: Sequence[tuple[int, int]],
 ) -> None:
     report.heading(engine)
-    half, full = fit_sources(engine, data)
+    sources = fit_sources(engine, data)
     domains = load_domains(engine, cache, data)
     clean = domains[0]
-    alike, groups = measure_lookalikes(half, clean.X, clean.people)
+    alike, groups = measure_lookalikes(sources["half"], clean.X, clean.people)
     report.table(
         f"{engine}: false accept rates within groups of people who look alike",
         groups,
@@ -93,7 +93,7 @@ def _report_engine(
     )
 
     def source(domain: Domain) -> Any:
-        return half if domain.of_lfw else full
+        return sources[domain.source]
 
     whole = [domain for domain in domains if domain.groups is None]
     fits = {d.name: (d.family, fit_domain(d, source(d))) for d in whole}

@@ -13,7 +13,7 @@ from sklearn.cluster import KMeans
 from mien._core.progress import report as report_progress
 from mien.datasets import load_lfw_embeddings
 from mien.errors import InputError
-from mien.evaluation import LogisticCalibration
+from mien.evaluation import LogisticCalibration, draw_people
 from mien.recognition import fit_source
 from mien.verification import (
     ImpostorEvidence,
@@ -36,6 +36,7 @@ __all__ = [
     "STATED",
     "Draw",
     "draw_gallery",
+    "factor_interval",
     "fit_domain",
     "fit_sources",
     "group_by_look",
@@ -61,11 +62,18 @@ SETTINGS = (
 METHODS = ("before", "shipped", "own", "own and unnamed")
 #: The usual thresholds of the plain cosine; dlib's distance of 0.6 is for vectors of length 1.4.
 USUAL = {"sface": 0.363, "dlib": 0.908}
+#: People of LFW from whom a model is learned.
+SOURCES = ("half", "other half", "all")
 #: Groups of people by look, for look-alike impostors.
 N_GROUPS = 8
+#: Times that people are drawn again for an interval.
+N_AGAIN = 200
 _MOST_PROBES, _MOST_UNNAMED, _MOST_KNOWN = 600, 100, 5
 #: A domain beyond this shift is like no other, and says nothing about others.
 _FAR_AWAY = 1.2
+#: By how much the people at the door may differ from those enrolled: a margin, not an estimate.
+#: In all domains here they are of one set.
+_CROWD = 0.1
 
 
 def group_by_look(X: np.ndarray, people: np.ndarray, n_groups: int = N_GROUPS) -> np.ndarray:
@@ -78,25 +86,32 @@ def group_by_look(X: np.ndarray, people: np.ndarray, n_groups: int = N_GROUPS) -
     return groups
 
 
-def load_domains(engine: str, cache: str | os.PathLike[str], home: Any = None) -> list[Domain]:
+def load_domains(
+    engine: str, cache: str | os.PathLike[str], home: Any = None, *, aside: bool = False
+) -> list[Domain]:
     """Every domain of an engine, and LFW once more as crowds of people who look alike."""
-    found = [load_domain(name, engine, cache, home) for name in list_domains(engine)]
+    found = [load_domain(name, engine, cache, home) for name in list_domains(engine, aside=aside)]
     clean = found[0]
-    alike = replace(clean, name="lfw look-alikes", groups=group_by_look(clean.X, clean.people))
-    return [*found, alike]
+    name = clean.name.replace("clean", "look-alikes")
+    return [*found, replace(clean, name=name, groups=group_by_look(clean.X, clean.people))]
 
 
-def fit_sources(engine: str, home: Any = None) -> tuple[Verifier, Verifier]:
-    """The recipe of the shipped models on half of LFW's people, and on all of them."""
+def fit_sources(
+    engine: str, home: Any = None, sources: Sequence[str] = SOURCES
+) -> dict[str, Verifier]:
+    """The recipe of the shipped models on one half of LFW's people, on the other, and on all."""
     stored = load_lfw_embeddings(home, engine)
     raw = stored.vectors.astype(np.float64)
     norms = np.linalg.norm(raw, axis=1)
     usable = stored.detected & (norms > 0)
-    verifiers = []
-    for kept in (usable & split_lfw(stored.people), usable):
+    half = split_lfw(stored.people)
+    parts = {"half": usable & half, "other half": usable & ~half, "all": usable}
+    verifiers = {}
+    for source in sources:
+        kept = parts[source]
         X = raw[kept] / norms[kept, None]
-        verifiers.append(fit_source(X, stored.people[kept], engine))
-    return verifiers[0], verifiers[1]
+        verifiers[source] = fit_source(X, stored.people[kept], engine)
+    return verifiers
 
 
 def _sum_people(
@@ -221,8 +236,7 @@ def learn_prior(
     fits : dict of (family, evidence)
         Of every domain.
     lookalikes : Lookalikes
-        Of LFW. As much as looks differ among each other, the crowd at the door may differ from the
-        people enrolled.
+        Of LFW.
     leave_out : str or None
         Family.
 
@@ -231,12 +245,15 @@ def learn_prior(
     Every family has one vote, however many domains it has. Standard deviations are kept within
     bounds: there are few families, and some of few people.
     """
+    known = {name: fit for name, fit in fits.items() if fit[0] != leave_out}
     kept = {
-        name: (family, found)
-        for name, (family, found) in fits.items()
-        if family != leave_out and max(abs(one.shift) for one in found) < _FAR_AWAY
+        name: fit
+        for name, fit in known.items()
+        if max(abs(one.shift) for one in fit[1]) < _FAR_AWAY
     }
     families = [family for family, _ in kept.values()]
+    n_families = len({family for family, _ in known.values()})
+    n_far = n_families - len(set(families))
     values, errors = [], []
     for family, found in kept.values():
         for one in found:
@@ -255,7 +272,9 @@ def learn_prior(
         shift_sd=float(np.clip(shift_sd, 0.25, 0.35)),
         log_stretch_sd=float(np.clip(stretch_sd, 0.07, 0.1)),
         log_tail_sd=float(np.clip(tail_sd, 0.07, 0.1)),
-        crowd_sd=max(lookalikes.between, 0.1),
+        crowd_sd=_CROWD,
+        # Half a family more of each kind: that there was none so far does not mean never.
+        far_share=round((n_far + 0.5) / (n_families + 1), 3),
     )
     alike = replace(
         strangers,
@@ -270,10 +289,10 @@ def learn_shipped(
     engine: str, cache: str | os.PathLike[str], home: Any = None
 ) -> tuple[dict[str, dict[str, float]], list[dict[str, Any]]]:
     """What the card of a shipped model says of impostors: priors by kind, and rates by group."""
-    half, full = fit_sources(engine, home)
+    sources = fit_sources(engine, home, ("half", "all"))
     domains = [domain for domain in load_domains(engine, cache, home) if domain.groups is None]
-    alike, groups = measure_lookalikes(half, domains[0].X, domains[0].people)
-    fits = {d.name: (d.family, fit_domain(d, half if d.of_lfw else full)) for d in domains}
+    alike, groups = measure_lookalikes(sources["half"], domains[0].X, domains[0].people)
+    fits = {d.name: (d.family, fit_domain(d, sources[d.source])) for d in domains}
     priors = learn_prior(fits, alike)
     rounded = {
         kind: {name: round(value, 3) for name, value in vars(prior).items()}
@@ -343,6 +362,8 @@ class Draw:
         Of strangers and of known probes with the mean vectors.
     n_unnamed : int
         People among the unnamed faces.
+    who, door : (n,), (s,)
+        Numbers of the people enrolled, and of each stranger's face, in the whole domain.
     """
 
     n: int
@@ -355,6 +376,8 @@ class Draw:
     owner: np.ndarray
     cosines: tuple[np.ndarray, np.ndarray]
     n_unnamed: int
+    who: np.ndarray
+    door: np.ndarray
 
 
 def draw_gallery(domain: Domain, verifier: Verifier, n: int, m: int, seed: int) -> Draw | None:
@@ -364,7 +387,7 @@ def draw_gallery(domain: Domain, verifier: Verifier, n: int, m: int, seed: int) 
     unnamed faces and the others are strangers.
     """
     rng = np.random.default_rng([seed, n, m])
-    X, people = domain.X, domain.people
+    X, (_, people) = domain.X, np.unique(domain.people, return_inverse=True)
     if domain.groups is not None:
         sizes = np.bincount(domain.groups)
         group = rng.choice(len(sizes), p=sizes / sizes.sum())
@@ -397,7 +420,7 @@ def draw_gallery(domain: Domain, verifier: Verifier, n: int, m: int, seed: int) 
     return Draw(
         n, m, X[enrolled], np.repeat(np.arange(n), m), score(door), score(probes[some]),
         score(crowd), owners[some], (X[door] @ means.T, X[probes[some]] @ means.T),
-        len(np.unique(codes[crowd])),
+        len(np.unique(codes[crowd])), names[chosen], people[door],
     )  # fmt: skip
 
 
@@ -417,8 +440,10 @@ def _calibrations(
     verifier: Verifier, draw: Draw, prior: ImpostorPrior
 ) -> dict[str, OwnCalibration | None]:
     own = calibrate_own(verifier, draw.X, draw.people, prior=prior)
-    z = verifier.thresholds_.curve(draw.m).to_deviates(draw.unnamed)
-    unnamed = measure_unnamed(z.ravel(), min(draw.n_unnamed, 3 * draw.n))
+    # Nobody sorts out the people of the gallery before: they are among the unnamed faces.
+    seen = np.concatenate([draw.unnamed, draw.known[:_MOST_UNNAMED]])
+    z = verifier.thresholds_.curve(draw.m).to_deviates(seen)
+    unnamed = measure_unnamed(z.ravel(), min(draw.n_unnamed + draw.n, 3 * draw.n))
     both = own if unnamed is None else replace(own, evidence=(*own.evidence, unnamed))
     return {
         "before": None,
@@ -426,6 +451,43 @@ def _calibrations(
         "own": own,
         "own and unnamed": both,
     }
+
+
+@dataclass(frozen=True)
+class _Events:
+    """False accepts (d, n) and faces (d,) of strangers, by person; who stood on either side."""
+
+    counts: np.ndarray
+    faces: np.ndarray
+    door: np.ndarray
+    who: np.ndarray
+
+    @classmethod
+    def of(cls, draw: Draw, accepted: np.ndarray) -> _Events:
+        door, codes = np.unique(draw.door, return_inverse=True)
+        counts = np.zeros((len(door), draw.n))
+        np.add.at(counts, codes, accepted)
+        return cls(counts, np.bincount(codes), door, draw.who)
+
+
+def factor_interval(
+    found: Sequence[_Events], weights: np.ndarray, *, per_comparison: bool
+) -> tuple[float, float]:
+    """95 % interval of a realised rate: the people of the domain are drawn again.
+
+    A false accept counts as often as both of its people were drawn, so that a rate which comes from
+    one pair of people has an interval that begins at 0. The same people stand in all draws of a
+    setting: they are drawn again once for all of them, ``weights`` (b, n_people) times each.
+    """
+    events, trials = np.zeros(len(weights)), np.zeros(len(weights))
+    for one in found:
+        outside, inside = weights[:, one.door], weights[:, one.who]
+        events += np.einsum("bn,bn->b", outside @ one.counts, inside)
+        size = len(one.who) if per_comparison else 1
+        trials += outside @ one.faces * inside.mean(axis=1) * size
+    rates = events / np.maximum(trials, 1e-9)
+    low, high = np.quantile(rates, [0.025, 0.975])
+    return float(low), float(high)
 
 
 def _cllr(genuine: np.ndarray, impostor: np.ndarray) -> float:
@@ -466,6 +528,7 @@ def judge(
                     t = own.threshold(table, rate, size=draw.m)
                     promised = own.promise(rate).promised
                 if kind == "FPIR":
+                    accepted = (draw.strangers >= t) & (draw.strangers == best[:, None])
                     realised = float(np.mean(best >= t))
                     missed = _misses(draw.known, draw.owner, t)
                     oracle = _misses(draw.known, draw.owner, _oracle(best, stated))
@@ -474,7 +537,8 @@ def judge(
                         _misses(known, draw.owner, usual),
                     )
                 else:
-                    realised = float(np.mean(draw.strangers >= t))
+                    accepted = draw.strangers >= t
+                    realised = float(np.mean(accepted))
                     missed = float(np.mean(genuine < t))
                     oracle = float(np.mean(genuine < _oracle(draw.strangers, stated)))
                     plain = float(np.mean(stranger >= usual)), float(np.mean(plain_own < usual))
@@ -482,7 +546,8 @@ def judge(
                     "method": method, "rate": kind, "stated": stated, "realised": realised,
                     "misses": missed, "oracle": oracle, "plain": plain[0],
                     "plain misses": plain[1], "promised": promised,
-                    "trials": len(best) if kind == "FPIR" else draw.strangers.size, **costs,
+                    "trials": len(best) if kind == "FPIR" else draw.strangers.size,
+                    "events": _Events.of(draw, accepted), **costs,
                 }  # fmt: skip
 
 
@@ -495,6 +560,7 @@ def run_domain(
 ) -> list[dict[str, Any]]:
     """Means over draws for every setting, method and stated rate of a domain."""
     rows = []
+    weights = draw_people(len(np.unique(domain.people)), N_AGAIN, 0)
     for at, (n, m) in enumerate(settings):
         judged: dict[tuple[str, str, float], list[dict[str, Any]]] = {}
         for seed in range(n_draws if n < 300 else max(2, n_draws // 3)):
@@ -508,12 +574,16 @@ def run_domain(
             numbers = {
                 key: float(np.mean([row[key] for row in found]))
                 for key in found[0]
-                if key not in ("method", "rate", "stated", "promised", "trials")
+                if key not in ("method", "rate", "stated", "promised", "trials", "events")
             }
+            low, high = factor_interval(
+                [row["events"] for row in found], weights, per_comparison=kind == "FAR"
+            )
             rows.append(
                 {
                     "engine": domain.engine, "domain": domain.name, "people": n, "pictures": m,
                     "method": method, "rate": kind, "stated": stated, **numbers,
+                    "low": low, "high": high,
                     "trials": sum(row["trials"] for row in found),
                     "promised": [row["promised"] for row in found],
                 }

@@ -10,6 +10,7 @@ from gallery_people import digest, draw_people, fill
 
 from mien.errors import GalleryDamagedError, InputError, NotEnoughDataError
 from mien.gallery import FaceModel, Gallery
+from mien.gallery._own_rates import OwnRates
 from mien.verification import OwnCalibration, Verifier, calibrate_own, rate_per_person
 from tests.near import assert_near
 
@@ -45,7 +46,7 @@ def test_it_is_kept_in_the_file(tmp_path: Path, verifier: Verifier, monkeypatch)
         fill(gallery, X[:12, :3])
         made = gallery.calibration.to_dict()
     with monkeypatch.context() as patched:
-        patched.setattr(Gallery, "sample_vectors", None)  # would be called
+        patched.setattr(OwnRates, "_make", None)  # would be called
         for read_only in (True, False):
             with Gallery.open(path, read_only=read_only) as gallery:
                 assert gallery.calibration.to_dict() == made
@@ -94,3 +95,40 @@ def test_the_priors_are_those_of_the_card(verifier: Verifier) -> None:
     assert model.prior("strangers") == plain.prior("strangers")
     table = verifier.thresholds_
     assert model.calibrate().threshold(table, 0.01) > plain.calibrate().threshold(table, 0.01)
+
+
+def test_unnamed_faces_are_evidence_and_are_taken_back(tmp_path: Path, verifier: Verifier) -> None:
+    path = tmp_path / "g"
+    with Gallery.create(path, verifier) as gallery:
+        fill(gallery, X[:6, :2])
+        without = gallery.calibration
+        crowd = X[20:50, 0]
+        seen = gallery.observe(crowd, pictures=np.arange(30) // 3)
+        assert (seen.n_faces, seen.n_people, int(seen.apart.sum())) == (30, 30, 30)
+        assert set(seen.counts) == {person.number for person in gallery.people()}
+        own = gallery.calibration
+        assert len(own.evidence) > len(without.evidence)
+        assert own.evidence[-1] == without.evidence[-1]
+    with Gallery.open(path) as gallery:
+        assert gallery.calibration.to_dict() == own.to_dict()
+        gone = gallery.people()[0]
+        gallery.delete(gone.name)
+        assert f'"{gone.number}"' not in gallery._store.calibration()
+        left = gallery.unnamed()
+        assert gone.number not in left.counts
+        assert len(left.counts) == 5
+        assert left.n_faces == 30
+        few = gallery.calibration
+        assert few.evidence[0].n_comparisons < own.evidence[0].n_comparisons
+        gallery.forget_unnamed()
+        assert gallery.unnamed() is None
+        assert len(gallery.calibration.evidence) == 1
+
+
+def test_faces_of_another_model_count_no_more(gallery: Gallery, verifier: Verifier) -> None:
+    fill(gallery, X[:6, :2])
+    gallery.observe(X[20:50, 0])
+    gallery.set_model(FaceModel(None, verifier, {"name": "another card"}))
+    assert gallery.unnamed() is None
+    with pytest.raises(InputError, match="sets must have one number per face"):
+        gallery.observe(X[20:50, 0], sets=[1, 2])

@@ -27,7 +27,7 @@ def domain(n, each, seed, camera=0.0, **others):
     X = rng.standard_normal((n, D))[who] + 0.5 * rng.standard_normal((n * each, D))
     X[:, 0] += camera
     X /= np.linalg.norm(X, axis=1, keepdims=True)
-    return Domain("drawn", "sface", X, who, False, "drawn", **others)
+    return Domain("drawn", "sface", X, who, "all", "drawn", **others)
 
 
 @pytest.fixture(scope="module")

@@ -52,7 +52,8 @@ def test_few_people_are_told_how_many_more_it_takes(verifier):
     assert rate.misses is None
     assert found.traced == []
     assert rate.people_needed > 5
-    first, second = found.advice()
+    first, unnamed, second = found.advice()
+    assert "mien cluster" in unnamed
     assert f"{rate.people_needed - 5} more people" in first
     assert "second face" in second
 

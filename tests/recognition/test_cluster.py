@@ -15,8 +15,10 @@ from mien.cli._app import app
 from mien.errors import DataError, InputError, MienError
 from mien.evaluation import b_cubed, pairwise_purity_accuracy
 from mien.faces import Face, FoundFace, PictureResult
+from mien.gallery import Gallery
 from mien.media import PictureTime, picture_time, write_image
 from mien.recognition import _cluster_groups as grouping
+from mien.recognition import check_gallery, load_source
 from mien.recognition._cluster import ClusteredFace, PeopleFound, cluster
 from mien.recognition._cluster_linkage import link_faces, own_ratios
 from mien.recognition._cluster_output import check_new, overview, write_people
@@ -299,6 +301,28 @@ def test_public_figures_are_told_apart(photos: Path, tmp_path: Path) -> None:
     assert (tmp_path / "people" / "unsorted" / "broken.jpg").is_symlink()
     again = cluster(photos, n_jobs=2)
     assert again.to_dict()["table"] == told["table"]
+
+
+def test_a_gallery_learns_from_unnamed_faces(photos: Path, tmp_path: Path) -> None:
+    place = tmp_path / "g"
+    rng = np.random.default_rng(0)
+    with Gallery.create(place, load_source("sface")) as gallery:
+        for k in range(3):
+            vector = rng.standard_normal(128)
+            gallery.enrol(f"p{k}", vector[None] / np.linalg.norm(vector), digests=[f"{k:064x}"])
+    found = cluster(photos, gallery=place, n_jobs=1)
+    assert found.sizes == [3, 2]
+    assert found.observed is not None
+    assert found.to_dict()["observed"] == {"faces": 6, "people": 3}
+    with Gallery.open(place, read_only=True) as gallery:
+        seen = gallery.unnamed()
+        assert len(gallery) == 3  # nobody was enrolled
+    assert [int(row.sum()) for row in seen.counts.values()] == [3, 3, 3]
+    assert int(seen.apart.sum()) == 1  # two people on one picture
+    assert check_gallery(place).unnamed == 6
+    assert check_gallery(place, forget_unnamed=True).unnamed == 0
+    with pytest.raises(InputError, match="brings its own model"):
+        cluster(photos, gallery=place, model=load_source("sface"))
 
 
 def test_a_collage_may_show_one_person_twice(photos: Path, tmp_path: Path) -> None:

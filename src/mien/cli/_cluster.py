@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from mien.cli._display import note, print_json, say, showing_progress
+from mien.cli._display import count, note, print_json, say, showing_progress
 from mien.cli._models import check_model
-from mien.cli._options import AsJson, Engine, Jobs, Model, refuse
+from mien.cli._options import AsJson, Engine, Jobs, Model, Passphrase, ask_key, refuse
 from mien.cli._outputs import check_folder, saying_what_is_kept
 
 __all__ = ["OutFolder", "Write", "run", "show_sizes"]
@@ -92,6 +92,18 @@ def run(
     ] = None,
     engine: Engine = None,
     model: Model = None,
+    gallery: Annotated[
+        Path | None,
+        typer.Option(
+            "--gallery",
+            "-g",
+            metavar="FILE",
+            help="Gallery whose model decides. It learns from the faces where strangers lie in "
+            "pictures of this camera; nobody is enrolled, and only counts are kept.",
+            show_default=False,
+        ),
+    ] = None,
+    passphrase: Passphrase = False,
     jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
@@ -114,6 +126,10 @@ def run(
         )  # fmt: skip
     if model is not None:
         check_model(model, "mien cluster")
+    if gallery is None:
+        refuse("is for a gallery, and none was given", passphrase=passphrase)
+    else:
+        refuse("has no effect with --gallery, which brings its own", model=model)
     check_folder(out)
     from mien.recognition import cluster_files
 
@@ -132,6 +148,8 @@ def run(
             bursts=_BURSTS if bursts is None else bursts,
             every=every or 1,
             n_jobs=jobs,
+            gallery=gallery,
+            key=ask_key(passphrase),
         )
     if as_json:
         print_json(found.to_dict() | {"out": str(out)})
@@ -142,6 +160,11 @@ def run(
         note(f"not used: {failure.path}: {failure.detail}")
     if len(found.failures) > _FAILURES_SHOWN:
         note(f"… and {len(found.failures) - _FAILURES_SHOWN:,} more; --json lists all of them")
+    if found.observed is not None:
+        note(
+            f"{gallery} has learned from {count(found.observed.n_faces, 'unnamed face')} of about "
+            f"{count(found.observed.n_people, 'person', 'people')}: see mien gallery check"
+        )
     note(f"Overview: {out / 'report.html'}")
 
 

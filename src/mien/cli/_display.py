@@ -7,6 +7,7 @@ print one.
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,7 +16,16 @@ from typing import Any
 from mien._core.progress import listening
 from mien._core.text import safe_text
 
-__all__ = ["clean", "count", "note", "print_json", "say", "showing_progress", "warn"]
+__all__ = [
+    "clean",
+    "count",
+    "note",
+    "print_json",
+    "ratio_in_words",
+    "say",
+    "showing_progress",
+    "warn",
+]
 
 
 def clean(text: str) -> str:
@@ -33,6 +43,19 @@ def say(text: str) -> None:
 def count(number: int, one: str, many: str = "") -> str:
     """A number with its noun: "1 face", "2 faces"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
+def ratio_in_words(log_ratio: float) -> str:
+    """What a natural-log likelihood ratio means, with two digits at most."""
+    if not math.isfinite(log_ratio):
+        return "no ratio"
+    times = math.exp(min(abs(log_ratio), 30.0))
+    if times < 1.05:
+        return "as likely of one person as of two"
+    digits = 1 - math.floor(math.log10(times))
+    often = f"{round(times, digits):,.{max(digits, 0)}f}" if times < 1e6 else "over a million"
+    one, other = ("one person", "two") if log_ratio > 0 else ("two people", "one")
+    return f"{often} times likelier of {one} than of {other}"
 
 
 def note(text: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mien.cli._display import note, print_json, say
+from mien.cli._display import count, note, print_json, say
 from mien.cli._options import AsJson, Gallery, Impostors, Passphrase, ask_key
 from mien.cli._outputs import check_folder
 
@@ -28,6 +28,13 @@ def check(
         ),
     ] = None,
     impostors: Impostors = "lookalikes",
+    forget_unnamed: Annotated[
+        bool,
+        typer.Option(
+            "--forget-unnamed",
+            help="First forget what mien cluster --gallery learned from unnamed faces.",
+        ),
+    ] = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -46,6 +53,7 @@ def check(
         gallery,
         fpirs=tuple(fpir or (0.01, 0.05)),
         impostors=impostors,
+        forget_unnamed=forget_unnamed,
         key=ask_key(passphrase),
     )
     page = None if out is None else found.report().write(out)
@@ -86,6 +94,8 @@ def _print(found: GalleryCheck) -> None:
         f"{found.people:,} people; {found.pictures:,} faces and {found.comparisons:,} comparisons "
         f"of two people were looked at; impostors: {found.impostors}."
     )
+    if found.unnamed:
+        say(f"Of the same camera: {count(found.unnamed, 'unnamed face')}.")
     table = Table("stated FPIR", "promised", "95 % bound", "tried on its people", "misses")
     for one in found.rates:
         tried = f"{_share(one.tried)} [{_share(one.tried_low)}, {_share(one.tried_high)}]"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mien.cli._display import count, note, print_json, say, showing_progress
+from mien.cli._display import count, note, print_json, ratio_in_words, say, showing_progress
 from mien.cli._models import check_model
 from mien.cli._options import AsJson, Engine, Impostors, Model, refuse
 from mien.errors import InputError
@@ -151,7 +151,8 @@ def show_answer(answer: dict[str, Any]) -> None:
         say(answer["reason"])
     kind = "" if answer["calibrated"] else ", not calibrated"
     say(
-        f"log-likelihood ratio {answer['log_ratio']:+.2f}{kind}; probability "
+        f"log-likelihood ratio {answer['log_ratio']:+.2f}{kind} "
+        f"({ratio_in_words(answer['log_ratio'])}); probability "
         f"{_in_words(answer['probability'])} at a prior of {answer['prior']:g}"
     )
     if answer.get("far") is not None and answer.get("threshold") is not None:

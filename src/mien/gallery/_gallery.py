@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -34,6 +32,7 @@ from mien.gallery._checks import (
 from mien.gallery._exact import Shortlist
 from mien.gallery._face_model import FaceModel
 from mien.gallery._making import making
+from mien.gallery._own_rates import OwnRates
 from mien.gallery._protocol import GalleryStore, NewTemplates, Removed
 from mien.gallery._records import AuditEntry, EnrolResult, Identification, Person, StoredFace
 from mien.gallery._search import Search
@@ -41,7 +40,7 @@ from mien.gallery._sqlite_store import SqliteStore
 
 if TYPE_CHECKING:
     from mien.gallery._export import GalleryExport
-    from mien.verification import OwnCalibration, Verifier
+    from mien.verification import OwnCalibration, UnnamedFaces, Verifier
 
 __all__ = ["Gallery"]
 
@@ -196,7 +195,7 @@ class Gallery:
         self._model = model
         self._mark = self._store.model_mark()
         self._search = Search(self._store, lambda: self.model.scorer, self._mark)
-        self._calibrations: dict[str, tuple[str, OwnCalibration]] = {}
+        self._rates = OwnRates(self._store, self._mark)
 
     @property
     def model(self) -> FaceModel:
@@ -215,7 +214,7 @@ class Gallery:
         """Keep the index of a large gallery and the calibration, and let the file go."""
         try:
             self._search.save()
-            self._keep_calibration()
+            self._rates.keep()
         finally:
             self._store.close()
 
@@ -450,59 +449,56 @@ class Gallery:
         impostors : {"lookalikes", "strangers"}
             Who is expected to be mistaken for whom.
         """
-        check_choice("impostors", impostors, verification.IMPOSTORS)
         self._follow_model()
-        state = f"{self._mark} {self._store.fingerprint()}"
-        held = self._calibrations.get(impostors)
-        if held is None or held[0] != state:
-            own = self._read_calibration(state, impostors)
-            if own is None:
-                own = self._make_calibration(impostors)
-            held = self._calibrations[impostors] = state, own
-        return held[1]
+        return self._rates.get(self.model, impostors)
 
-    def _make_calibration(self, impostors: str) -> OwnCalibration:
-        """By the people of the gallery, or by those of the model where they are more."""
-        told = self.model.calibrate(impostors)
-        X, people = self.sample_vectors()
-        if len(np.unique(people)) < max((e.n_people for e in told.evidence), default=0):
-            return told
-        return verification.calibrate_own(
-            self.model.scorer, X, people, impostors=impostors, prior=told.prior
+    def observe(
+        self, vectors: Any, sets: Sequence[int] | None = None, pictures: Sequence[int] | None = None
+    ) -> UnnamedFaces:
+        """Learn from faces without names where impostors lie in pictures of this camera.
+
+        Only counts are kept, no vector; they take the place of those of an earlier call. What was
+        counted with a person is taken back when the person is deleted.
+
+        Parameters
+        ----------
+        vectors : (n, d)
+            Faces of anybody; people of the gallery may be among them.
+        sets : (n,) int, optional
+            Faces that are one person, as far as is known, such as a track of a video or a group
+            of :func:`mien.recognition.cluster`; each counts once. None: every face is its own.
+        pictures : (n,) int, optional
+            Picture or frame of each face; two of one are never one person. -1 for none.
+
+        Returns
+        -------
+        UnnamedFaces
+        """
+        X = scale_vectors(vectors, self.dimension)
+        numbers = [np.arange(len(X)) if sets is None else np.asarray(sets, dtype=np.int64)]
+        numbers.append(
+            np.full(len(X), -1) if pictures is None else np.asarray(pictures, dtype=np.int64)
         )
+        for name, given in zip(("sets", "pictures"), numbers, strict=True):
+            if given.shape != (len(X),):
+                raise InputError(f"{name} must have one number per face; got {given.shape}")
+        self._follow_model()
+        return self._rates.observe(self.model, X, *numbers)
+
+    def unnamed(self) -> UnnamedFaces | None:
+        """What :meth:`observe` has counted, with the people who are still there."""
+        self._follow_model()
+        return self._rates.unnamed()
+
+    def forget_unnamed(self) -> None:
+        """Forget what :meth:`observe` has counted."""
+        self._rates.forget(unnamed=True)
 
     def sample_vectors(
         self, n_people: int = 300, n_pictures: int = 4
     ) -> tuple[np.ndarray, np.ndarray]:
         """Templates (n, d) of the first people, and the numbers (n,) of those people."""
         return self._store.sample(n_people, n_pictures)
-
-    def _read_calibration(self, state: str, impostors: str) -> OwnCalibration | None:
-        """What the file holds, if it is of these people, this model and this kind."""
-        text = self._store.calibration()
-        try:
-            held = json.loads(text) if text else {}
-            if held.get("state") == state and held["own"]["impostors"] == impostors:
-                return verification.OwnCalibration.from_dict(held["own"])
-        except (ValueError, KeyError, TypeError, InputError) as error:
-            raise GalleryDamagedError(
-                f"{self._store.where} is corrupted: its calibration is not readable"
-            ) from error
-        return None
-
-    def _keep_calibration(self) -> None:
-        """Write the calibration that was used last, where the file holds another one."""
-        held = self._calibrations.get("lookalikes")
-        if held is None or self._store.read_only:
-            return
-        state, own = held
-        # What cannot be written is made again next time.
-        with suppress(GalleryError):
-            if (
-                state == f"{self._store.model_mark()} {self._store.fingerprint()}"
-                and self._read_calibration(state, "lookalikes") is None
-            ):
-                self._store.set_calibration(json.dumps({"state": state, "own": own.to_dict()}))
 
     def _find_best(
         self, counts: np.ndarray, sums: np.ndarray, depth: int, search: str, n_people: int
@@ -687,6 +683,7 @@ class Gallery:
 
     def _purge(self, removed: Removed) -> None:
         self._looks = None
+        self._rates.forget()
         self._store.purge(removed)
         self._search.touch()
 

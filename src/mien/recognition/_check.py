@@ -83,6 +83,8 @@ class GalleryCheck:
         The numbers behind it.
     faults : list of str
         What is wrong with the file.
+    unnamed : int
+        Faces without names that the gallery has learned from.
     """
 
     people: int
@@ -93,6 +95,7 @@ class GalleryCheck:
     traced: list[tuple[float, float]]
     calibration: OwnCalibration
     faults: list[str]
+    unnamed: int = 0
 
     def advice(self) -> list[str]:
         """What would help, in sentences."""
@@ -111,6 +114,11 @@ class GalleryCheck:
                     f"about {more} more {'person' if more == 1 else 'people'} with two faces each "
                     f"would let {one.fpir:g} be promised"
                 )
+        if not self.unnamed and any(one.promised is not True for one in self.rates):
+            found.append(
+                "faces without names help as well: mien cluster PHOTOS --gallery, with pictures of "
+                "the same camera"
+            )
         if self.pictures < 2 * self.people:
             found.append("a second face per person would show how many of them would be missed")
         return found
@@ -121,6 +129,7 @@ class GalleryCheck:
             "people": self.people,
             "faces": self.pictures,
             "comparisons": self.comparisons,
+            "unnamed_faces": self.unnamed,
             "impostors": self.impostors,
             "rates": [vars(one) for one in self.rates],
             "reliability": [list(pair) for pair in self.traced],
@@ -136,7 +145,7 @@ class GalleryCheck:
         report = Report("Do the stated rates hold?", "What the faces of a gallery say about it")
         report.text(
             f"{self.people} people with {self.pictures} faces, {self.comparisons:,} comparisons of "
-            f"two people; impostors: {self.impostors}."
+            f"two people, {self.unnamed:,} unnamed faces; impostors: {self.impostors}."
         )
         report.table(
             "Rates",
@@ -285,6 +294,7 @@ def check_gallery(
     *,
     fpirs: tuple[float, ...] = (0.01, 0.05),
     impostors: str = "lookalikes",
+    forget_unnamed: bool = False,
     key: bytes | str | None = None,
 ) -> GalleryCheck:
     """Check a gallery: its file, and whether its people support the stated rates.
@@ -297,6 +307,8 @@ def check_gallery(
         Maximum shares of unknown faces that may wrongly get a name.
     impostors : {"lookalikes", "strangers"}
         Who is expected to be mistaken for whom.
+    forget_unnamed : bool
+        First forget what was learned from faces without names.
     key : bytes, str or None
         Of a sealed gallery.
 
@@ -312,12 +324,15 @@ def check_gallery(
     >>> check_gallery("people.gallery").advice()                            # doctest: +SKIP
     ['about 3 more people with two faces each would let 0.01 be promised']
     """
-    with open_gallery(gallery, key=key, read_only=True) as opened:
+    with open_gallery(gallery, key=key, read_only=not forget_unnamed) as opened:
+        if forget_unnamed:
+            opened.forget_unnamed()
         faults = opened.check()
         X, people = opened.sample_vectors()
         calibration = opened.calibrate(impostors)
+        seen = opened.unnamed()
         found = check_rates(
             opened.model.scorer, X, people, fpirs=fpirs, calibration=calibration,
             n_people=len(opened),
         )  # fmt: skip
-    return replace(found, faults=faults)
+    return replace(found, faults=faults, unnamed=0 if seen is None else seen.n_faces)

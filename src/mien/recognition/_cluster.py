@@ -14,13 +14,14 @@ from mien._core.progress import track
 from mien._core.validation import NO_GROUP
 from mien.errors import DataError, InputError, MissingDataError
 from mien.faces import PictureResult, analyse_pictures, analyse_video
-from mien.gallery import FaceModel
+from mien.gallery import FaceModel, Gallery
 from mien.media import find_media, pairs_in_pictures, resize_images
 from mien.recognition._cluster_groups import BURST_SECONDS, group_photographs
 from mien.recognition._cluster_linkage import link_faces, own_ratios
-from mien.recognition._models import engine_of, load_model
+from mien.recognition._galleries import open_gallery
+from mien.recognition._models import check_engine, engine_of, load_model
 from mien.recognition._people import Failure, check_rate
-from mien.verification import rate_per_person
+from mien.verification import OwnCalibration, UnnamedFaces, rate_per_person
 
 __all__ = ["ClusteredFace", "PeopleFound", "cluster"]
 
@@ -83,6 +84,8 @@ class PeopleFound:
         Pictures without a usable face, each with its reason.
     crops : (n, 64, 64, 3) uint8
         The aligned faces, small.
+    observed : UnnamedFaces or None
+        What the gallery learned from them about its camera, if one was given.
     """
 
     source: Path
@@ -97,6 +100,7 @@ class PeopleFound:
     model: str
     failures: list[Failure] = field(repr=False)
     crops: np.ndarray = field(repr=False)
+    observed: UnnamedFaces | None = field(default=None, repr=False)
 
     @property
     def n_people(self) -> int:
@@ -122,6 +126,9 @@ class PeopleFound:
             "fpir": self.fpir,
             "extrapolated": self.extrapolated,
             "model": self.model,
+            "observed": None
+            if self.observed is None
+            else {"faces": self.observed.n_faces, "people": self.observed.n_people},
             "table": [self.row(k) for k in range(len(self.faces))],
             "failures": [
                 {"file": str(f.path), "reason": f.reason, "detail": f.detail} for f in self.failures
@@ -168,6 +175,7 @@ class _Material(NamedTuple):
     vectors: np.ndarray
     crops: np.ndarray
     groups: np.ndarray
+    pictures: np.ndarray
     apart: np.ndarray
     failures: list[Failure]
 
@@ -185,6 +193,8 @@ def cluster(
     every: int = 1,
     n_jobs: int = 2,
     journal: PathLike | None = None,
+    gallery: Gallery | PathLike | None = None,
+    key: bytes | str | None = None,
 ) -> PeopleFound:
     """Sort the faces of a folder of photographs, or of a video, by person.
 
@@ -214,6 +224,12 @@ def cluster(
         Pictures that are worked on at the same time.
     journal : path or None
         File to go on from after an interruption; see `analyse_pictures`.
+    gallery : Gallery, path or None
+        Gallery whose model and calibration decide. It also learns from the faces where impostors
+        lie in pictures of this camera, and keeps that as counts; see
+        :meth:`mien.gallery.Gallery.observe`. Nobody is enrolled.
+    key : bytes, str or None
+        Of a sealed gallery.
 
     Returns
     -------
@@ -236,7 +252,16 @@ def cluster(
     check_rate("fpir", fpir)
     if min_faces < 1:
         raise InputError(f"min_faces must be at least 1; got {min_faces}")
-    model = load_model(model, engine)
+    own = None
+    if gallery is None:
+        model = load_model(model, engine)
+    elif model is not None:
+        raise InputError("the gallery brings its own model: give one of both")
+    else:
+        with open_gallery(gallery, key=key, read_only=not isinstance(gallery, Gallery)) as opened:
+            model, own = opened.model, opened.calibration
+        if engine is not None:
+            check_engine(model, engine)
     source = Path(photos)
     if source.is_dir():
         least = min_quality or 0.0
@@ -251,23 +276,39 @@ def cluster(
         n_failed = "1 picture" if len(reasons) == 1 else f"{len(reasons):,} pictures"
         first = f"; {n_failed} failed, the first: {reasons[0]}" if reasons else ""
         raise DataError(f"no face was found in {str(source)!r}{first}")
-    return _sort(source, material, model, fpir, min_faces)
+    found, labels = _sort(source, material, model, own, fpir, min_faces)
+    if gallery is None:
+        return found
+    with open_gallery(gallery, key=key) as opened:
+        observed = opened.observe(material.vectors, labels, material.pictures)
+    return replace(found, observed=observed)
 
 
 def _sort(
-    source: Path, material: _Material, model: FaceModel, fpir: float, min_faces: int
-) -> PeopleFound:
+    source: Path,
+    material: _Material,
+    model: FaceModel,
+    own: OwnCalibration | None,
+    fpir: float,
+    min_faces: int,
+) -> tuple[PeopleFound, np.ndarray]:
+    """The result, and the set (n,) of each face, those of a single face as well."""
     groups = material.groups
     n_sets = int(np.count_nonzero(groups < 0)) + len(np.unique(groups[groups >= 0]))
     others = max(1, n_sets - 1)
     scorer = model.scorer
-    extrapolated = not scorer.thresholds_.supports(rate_per_person(fpir, others))
-    threshold = scorer.threshold(fpir=fpir, n_people=others, extrapolate=True)
+    rate = rate_per_person(fpir, others)
+    extrapolated = own is None and not scorer.thresholds_.supports(rate)
+    threshold = (
+        scorer.threshold(fpir=fpir, n_people=others, extrapolate=True)
+        if own is None
+        else own.threshold(scorer.thresholds_, rate)
+    )
     linked = link_faces(
         scorer, material.vectors, threshold, groups=groups, cannot_link=material.apart
     )
     sizes = np.bincount(linked.labels)
-    return PeopleFound(
+    found = PeopleFound(
         source=source,
         faces=material.faces,
         people=np.where(sizes[linked.labels] >= min_faces, linked.labels, NO_GROUP),
@@ -281,6 +322,7 @@ def _sort(
         failures=material.failures,
         crops=material.crops,
     )
+    return found, linked.labels
 
 
 def _from_photographs(
@@ -328,7 +370,8 @@ def _from_photographs(
         if bursts > 0:
             boxes = np.asarray([face.box for face in faces])
             groups = group_photographs(pictures, rows, boxes, X, model.scorer, seconds=bursts)
-    return _Material(faces, _rows(vectors), _rows(crops), groups, apart, failures)
+    places = np.full(n, NO_GROUP) if collages else np.asarray(places, dtype=np.int64)
+    return _Material(faces, _rows(vectors), _rows(crops), groups, places, apart, failures)
 
 
 def _light(found: Sequence[Any]) -> list[Any]:
@@ -360,6 +403,7 @@ def _from_video(
         _rows([one.found.vector for one in detections]),
         _rows([_shrink(one.found.crop) for one in detections]),
         video.tracks[rows],
+        video.frames[rows],
         apart,
         failures,
     )

@@ -23,6 +23,7 @@ from ._scoring import ScoreBlock
 from ._steps import score_matrix, score_pairs
 from ._thresholds import ThresholdTable, rate_per_person
 from ._transfer import TransferJointBayesian
+from ._unnamed import UnnamedFaces, observe_faces
 from ._verifier import Verifier
 from ._weak_names import WeakNames
 
@@ -42,6 +43,7 @@ __all__ = [
     "Scorer",
     "ThresholdTable",
     "TransferJointBayesian",
+    "UnnamedFaces",
     "Verifier",
     "WeakNames",
     "calibrate_own",
@@ -49,6 +51,7 @@ __all__ = [
     "fit_ratio_line",
     "measure_impostors",
     "measure_unnamed",
+    "observe_faces",
     "people_needed",
     "rate_per_person",
     "score_matrix",

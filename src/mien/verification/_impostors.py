@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 from scipy.special import ndtr, ndtri
@@ -37,6 +38,9 @@ _LEVELS = np.array([0.3, 0.16, 0.07, 0.025])
 _TAIL = 0.025
 #: Where excesses over the beginning of the tail are clipped.
 _CLIP = 1e-4
+#: Share and width of the wider part of the prior of the shift: together with the narrow one about a
+#: t distribution with three degrees of freedom, as many as families of domains less one.
+_WIDE_SHARE, _WIDE = 0.25, 2.5
 #: Lowest rate of the shipped calibration that is taken as a node.
 _LOWEST = 1e-4
 #: Share of the variance of an impostor score that belongs to one of the two people.
@@ -245,7 +249,12 @@ def measure_impostors(z: np.ndarray, owner: np.ndarray) -> ImpostorEvidence | No
 
 
 def measure_unnamed(
-    z: np.ndarray, n_people: float, *, cut: float = 3.0, n_iter: int = 5
+    z: np.ndarray,
+    n_people: float,
+    *,
+    weights: np.ndarray | None = None,
+    cut: float = 3.0,
+    n_iter: int = 5,
 ) -> ImpostorEvidence | None:
     """What comparisons z (n,) of faces without names say, most of which are of two people.
 
@@ -255,24 +264,33 @@ def measure_unnamed(
         Deviates of unnamed faces with each other (of different pictures) or with people.
     n_people : float
         About how many people they are of.
+    weights : (n,), optional
+        How often each of them was seen.
     cut : float
-        Comparisons beyond this deviate of the impostors are taken for genuine.
+        Comparisons beyond this deviate of the impostors are taken for genuine; infinite where all
+        are known to be of two people.
     n_iter : int
         Times that the cut is moved.
     """
-    if len(z) < 10 or n_people < 2:
+    weights = np.ones(len(z)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if weights.sum() < 10 or n_people < 2:
         return None
-    ordered = np.sort(z)
-    shift, stretch = float(np.median(ordered)), 1.0
-    kept = ordered
-    for _ in range(n_iter):
-        kept = ordered[ordered < 1 + shift + stretch * (cut - 1)]
-        if len(kept) < 10:
+    seen = np.flatnonzero(weights)
+    order = seen[np.argsort(np.asarray(z)[seen], kind="stable")]
+    ordered, weights = np.asarray(z, dtype=np.float64)[order], weights[order]
+    total = np.cumsum(weights)
+    shift, stretch = float(np.interp(total[-1] / 2, total - weights / 2, ordered)), 1.0
+    kept = np.ones(len(ordered), dtype=bool)
+    for _ in range(n_iter if np.isfinite(cut) else 0):
+        kept = ordered < 1 + shift + stretch * (cut - 1)
+        if weights[kept].sum() < 10:
             return None
-        shift, stretch = _fit_quantiles(kept, np.ones(len(kept)))
-    found = _gather(kept, np.ones(len(kept)), n_people)
+        shift, stretch = _fit_quantiles(ordered[kept], weights[kept])
+    found = _gather(ordered[kept], weights[kept], n_people)
     # What was cut off says nothing about the tail.
-    return replace(found, log_tail=0.0, log_tail_sd=np.inf)
+    return replace(
+        found, log_tail=0.0, log_tail_sd=np.inf, n_comparisons=round(weights[kept].sum())
+    )
 
 
 @dataclass(frozen=True)
@@ -330,10 +348,16 @@ def _log_normal(x: np.ndarray, mean: float, sd: float) -> np.ndarray:
     return found
 
 
+@cache
+def _normal_points(n: int) -> tuple[np.ndarray, np.ndarray]:
+    steps, share = np.polynomial.hermite_e.hermegauss(n)
+    return steps, share / share.sum()
+
+
 def _points(mean: float, sd: float, n: int) -> tuple[np.ndarray, np.ndarray]:
     """n points of a normal distribution, and their weights."""
-    steps, share = np.polynomial.hermite_e.hermegauss(n)
-    return mean + sd * steps, share / share.sum()
+    steps, share = _normal_points(n)
+    return mean + sd * steps, share
 
 
 def _normal_product(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]:
@@ -351,27 +375,37 @@ def update_belief(
 
     Notes
     -----
-    The shift has a prior of two parts: most domains lie near its centre, a few anywhere. Where the
-    evidence is likelier under the wide part, that part takes over, and the evidence alone decides.
-    The shift of one's own people is not quite that of the next impostor: with evidence, the
-    crowd's standard deviation is added at the end.
+    With evidence, the shift has a prior with long tails, as what was learned from a handful of
+    families of domains has: two normal parts about its centre, and a third for domains that are
+    like none. All stay, weighed by how likely the evidence is under each: a few people away from
+    the centre leave it open whether chance or the camera moved them, and many let the evidence
+    alone decide. The third part counts as far as the evidence makes it likelier than it was, so
+    that evidence which says nothing changes next to nothing. The shift of one's own people is not
+    quite that of the next impostor: the crowd's standard deviation is added at the end.
     """
     parts = [(prior.shift, prior.shift_sd, 1 - prior.far_share)]
     if evidence:
-        middle, half = prior.shift - prior.alike / 2, prior.alike / 2
+        middle = prior.shift - prior.alike / 2
+        near, far = float(np.hypot(prior.shift_sd, prior.alike / 2)), prior.far_share
         parts = [
-            (middle, float(np.hypot(prior.shift_sd, half)), 1 - prior.far_share),
-            (middle, prior.far_sd, prior.far_share),
+            (middle, near, (1 - far) * (1 - _WIDE_SHARE)),
+            (middle, _WIDE * near, (1 - far) * _WIDE_SHARE),
+            (middle, prior.far_sd, far),
         ]
-    best, shift = -np.inf, (0.0, 1.0)
+    places, likely = [], []
     for mean, sd, share in parts:
         normals = [(mean, sd), *((e.shift, e.shift_sd) for e in evidence)]
         centre, width = _normal_product(normals)
         # The evidence's density under this part of the prior, up to what both parts share.
         density = sum(float(_log_normal(np.asarray(centre), m, s)) for m, s in normals)
-        weight = float(np.log(share) + density + np.log(width))
-        if weight > best:
-            best, shift = weight, (centre, width)
+        # Without evidence, what differs between domains is all that differs.
+        places.append((centre, float(np.hypot(width, prior.crowd_sd)) if evidence else width))
+        likely.append(np.log(share) + density + np.log(width))
+    shares = np.exp(np.asarray(likely) - max(likely))
+    shares /= shares.sum()
+    if evidence:
+        shares[-1] = max(shares[-1] - prior.far_share, 0.0)
+        shares /= shares.sum()
     stretch = _normal_product(
         [(prior.log_stretch, prior.log_stretch_sd)]
         + [(e.log_stretch, e.log_stretch_sd) for e in evidence]
@@ -382,9 +416,11 @@ def update_belief(
     )
     stretches, stretch_weights = _points(*stretch, 7)
     tails, tail_weights = _points(*tail, 5)
-    # Without evidence, what differs between domains is all that differs.
-    width = float(np.hypot(shift[1], prior.crowd_sd)) if evidence else shift[1]
-    shifts, shift_weights = _points(shift[0], width, 15)
+    drawn = [_points(*place, 15) for place in places]
+    shifts = np.concatenate([points for points, _ in drawn])
+    shift_weights = np.concatenate(
+        [share * part for (_, part), share in zip(drawn, shares, strict=True)]
+    )
     grid = np.meshgrid(shifts, np.exp(stretches), np.exp(tails), indexing="ij")
     product = np.meshgrid(shift_weights, stretch_weights, tail_weights, indexing="ij")
     weights = np.prod(np.stack(product), axis=0).ravel()
