@@ -15,7 +15,7 @@ demo: $(VENV)/.demo-installed
 test: $(VENV)/.dev-installed
 	$(BIN)/python -m pytest -n auto --dist worksteal
 
-# The tests on other machines' terms (docs/testing.md); VARIANTS="nehalem bounds" runs some of them.
+# The tests on other machines' terms (docs/testing.md); VARIANTS="elsewhere bounds" runs some of them.
 test-everywhere: $(VENV)/.dev-installed
 	$(BIN)/python -m tools.everywhere $(VARIANTS)
 

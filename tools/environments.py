@@ -102,7 +102,8 @@ def make_environment(
     if made.returncode != 0:
         raise InstallError(f"no virtual environment: {made.stdout[-2000:]}")
     command = [sys.executable, "-m", "pip", "--python", str(inside), "install", "--quiet"]
-    command += ["--disable-pip-version-check", "--no-input"]
+    # What is imported is compiled then; most is not.
+    command += ["--disable-pip-version-check", "--no-input", "--no-compile"]
     if constraints is not None:
         command += ["--constraint", str(constraints)]
     installed = run([*command, *packages], cwd=ROOT)
