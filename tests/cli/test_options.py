@@ -641,7 +641,8 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             names[name] = new / name
         names["known"], names["key_id"] = _copy_keys(place, new)
         recorder.calls.clear()
-        arguments = words.format(**names, new=new).split()
+        # Divided first: a temporary folder may have spaces in its name.
+        arguments = [word.format(**names, new=new) for word in words.split()]
         result = CliRunner().invoke(app, arguments, input="open sesame, four words\n" * 2)
         text = (result.output + "".join(recorder.calls)).replace(str(new), "NEW")
         written = sorted(

@@ -331,6 +331,7 @@ def test_frames_of_a_camera_are_joined_into_visits(
 
 
 def test_metrics_hold_no_name(client: httpx.Client, gallery: str) -> None:
+    client.post(f"/v1/galleries/{gallery}/identify")  # refused, and counted
     text = client.get("/metrics").text
     assert "mien_requests_total" in text
     assert not any(name in text for name in PEOPLE)
