@@ -188,7 +188,7 @@ def test_odd_values_are_refused_by_name() -> None:
         (np.ma.masked_array([1.0]), "plain arrays"),
         (sparse.coo_array(np.eye(2)), "coo_array"),
         (loop, "contains itself"),
-        (np.array(["x" * 200_000, *[""] * 5000]), "very different lengths"),
+        (np.array(["x" * 20_000, *[""] * 1000]), "very different lengths"),
     ]:
         with pytest.raises(InputError, match=said):
             Encoder().encode(value, "value")
@@ -273,7 +273,7 @@ def test_any_changed_byte_is_noticed(good: bytes, tmp_path: Path, part: int) -> 
     """Thousands of bit flips, truncations, insertions and swaps: always an error, never a model."""
     draw = random.Random(part)
     path = tmp_path / "f"
-    for _ in range(1000):
+    for _ in range(400):
         data = bytearray(good)
         kind = draw.randrange(5)
         if kind == 0:
@@ -337,13 +337,13 @@ def test_forged_files_with_a_right_digest_never_do_more_than_fail(tmp_path: Path
     arrays, document = take_apart(path)
     draw = random.Random(1)
     failed = 0
-    for _ in range(2500):
+    for _ in range(800):  # `make fuzz` forges more
         _forge(path, arrays, _mutate(document, draw))
         try:
             mien.load(path)
         except ModelFileError:
             failed += 1
-    assert failed > 1500
+    assert failed > 480
 
 
 def test_a_file_cannot_replace_methods_or_ask_for_unknown_classes(tmp_path: Path) -> None:

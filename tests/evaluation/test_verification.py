@@ -158,16 +158,17 @@ def test_intervals_by_person_hold_the_truth_and_those_by_score_do_not() -> None:
 
 def test_eer_interval_by_person_holds_the_truth() -> None:
     far_truth = np.random.default_rng(1)
-    level = far_truth.normal(size=2 * 10**6)
+    n = 300_000
+    level = far_truth.normal(size=2 * n)
     truth = equal_error_rate(
-        2 + level[: 10**6] + 0.3 * far_truth.normal(size=10**6),
-        far_truth.normal(size=10**6) + 0.3 * (level[: 10**6] + level[10**6 :]),
+        2 + level[:n] + 0.3 * far_truth.normal(size=n),
+        far_truth.normal(size=n) + 0.3 * (level[:n] + level[n:]),
     )
     held = 0
     for seed in range(60):
         genuine, impostor, people = draw_people_scores(40, 5, seed)
         replicates = bootstrap_verification(
-            genuine, impostor, people, n_bootstrap=200, random_state=seed
+            genuine, impostor, people, n_bootstrap=100, random_state=seed
         )["eer"]
         low, high = np.quantile(replicates, [0.025, 0.975])
         held += low <= truth <= high

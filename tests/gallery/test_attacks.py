@@ -65,7 +65,7 @@ def test_of_several_processes_one_makes_the_gallery(tmp_path: Path, verifier: Ve
     path = tmp_path / "g"
     processes = [
         context.Process(target=_create_and_enrol, args=(str(path), str(model), i, answers))
-        for i in range(6)
+        for i in range(4)
     ]
     for process in processes:
         process.start()
@@ -171,12 +171,10 @@ def test_a_killed_import_leaves_no_gallery(gallery: Gallery, tmp_path: Path) -> 
     source = gallery.export(tmp_path / "export.mien")
     gallery.close()
     secrets = [X[3, 0].tobytes()[:16], b"person 3"]
-    draw = random.Random(0)
     finished = 0
-    for _ in range(8):
+    for after in (1, 8, 40, 60, 400):
         place = tmp_path / "new"
         place.mkdir()
-        after = draw.choice([1, 3, 8, 20, 40, 50, 60, 400])
         ended = subprocess.run(
             [sys.executable, "-c", MAKER, str(source), str(place / "g"), str(after)],
             capture_output=True,
@@ -205,7 +203,7 @@ def test_a_killed_import_leaves_no_gallery(gallery: Gallery, tmp_path: Path) -> 
                 assert set(left) <= {"g", "g-reserve"}
                 assert not any(secret in c for c in left.values() for secret in secrets)
         shutil.rmtree(place)
-    assert finished < 8
+    assert finished < 5
 
 
 # What is stored.
