@@ -24,9 +24,15 @@ from tests.near import assert_near
 
 FOLDER = Path(__file__).parent / "format1"
 EXPECTED = json.loads((FOLDER / "expected.json").read_text(encoding="utf-8"))
-GALLERIES = json.loads((FOLDER / "galleries.json").read_text(encoding="utf-8"))
-KEY = GALLERIES.pop("key")
-PROBES = np.asarray(GALLERIES.pop("probes"))
+GALLERIES = {
+    number: json.loads(
+        (FOLDER.parent / f"format{number}" / "galleries.json").read_text(encoding="utf-8")
+    )
+    for number in (1, 2)
+}
+NAMED = [
+    (number, name) for number, held in GALLERIES.items() for name in held if "answers" in held[name]
+]
 
 # Files may hold estimators of an older scikit-learn.
 pytestmark = pytest.mark.filterwarnings("ignore:.*holds estimators of:mien.errors.MienWarning")
@@ -119,32 +125,41 @@ def test_renaming_goes_through_every_format(monkeypatch: pytest.MonkeyPatch) -> 
     assert rename(2, 3, "mien.A", params, state)[0] == "mien.A"
 
 
-@pytest.mark.parametrize("name", GALLERIES)
-def test_a_golden_gallery_opens_and_names_the_same_people(name: str, tmp_path: Path) -> None:
-    wanted = GALLERIES[name]
-    for path in FOLDER.glob(f"{name}.gallery*"):
+@pytest.mark.parametrize("read_only", [False, True], ids=["upgraded", "read-only"])
+@pytest.mark.parametrize(("number", "name"), NAMED)
+def test_a_golden_gallery_opens_and_names_the_same_people(
+    number: int, name: str, read_only: bool, tmp_path: Path
+) -> None:
+    held = GALLERIES[number]
+    wanted, probes = held[name], np.asarray(held["probes"])
+    for path in (FOLDER.parent / f"format{number}").glob(f"{name}.gallery*"):
         (tmp_path / path.name).write_bytes(path.read_bytes())
         (tmp_path / path.name).chmod(0o600)
-    key = KEY if wanted["sealed"] else None
-    with Gallery.open(tmp_path / f"{name}.gallery", key=key) as gallery:
+    place = tmp_path / f"{name}.gallery"
+    before = place.read_bytes()
+    key = held["key"] if wanted["sealed"] else None
+    with Gallery.open(place, key=key, read_only=read_only) as gallery:
         assert gallery.sealed == wanted["sealed"]
         assert gallery.check() == []
         assert [[p.name, p.templates] for p in gallery.people()] == wanted["people"]
         log = [[e.action, e.people, e.templates] for e in gallery.audit()]
         assert log[: len(wanted["audit"])] == wanted["audit"]
         for search in ("exact", "approximate"):
-            found = gallery.identify(PROBES, fpir=0.1, search=search, impostors="strangers")
+            found = gallery.identify(probes, fpir=0.1, search=search, impostors="strangers")
             assert [a.person for a in found] == [person for person, _ in wanted["answers"]]
             ratios = [ratio for _, ratio in wanted["answers"]]
             np.testing.assert_allclose([a.log_ratio for a in found], ratios, atol=2e-3)
+    assert (place.read_bytes() == before) == read_only
 
 
+@pytest.mark.parametrize("number", GALLERIES)
 @pytest.mark.parametrize("name", ["plain", "sealed"])
-def test_a_golden_export_is_taken_in(name: str, tmp_path: Path) -> None:
-    wanted = GALLERIES[name]
-    key = KEY if wanted["sealed"] else None
-    source = FOLDER / f"{name}.export.mien"
+def test_a_golden_export_is_taken_in(number: int, name: str, tmp_path: Path) -> None:
+    held = GALLERIES[number]
+    wanted = held[name]
+    key = held["key"] if wanted["sealed"] else None
+    source = FOLDER.parent / f"format{number}" / f"{name}.export.mien"
     with Gallery.import_from(source, tmp_path / "new.gallery", key=key) as gallery:
         assert [[p.name, p.templates] for p in gallery.people()] == wanted["people"]
-        found = gallery.identify(PROBES, fpir=0.1, impostors="strangers")
+        found = gallery.identify(np.asarray(held["probes"]), fpir=0.1, impostors="strangers")
         assert [a.person for a in found] == [person for person, _ in wanted["answers"]]
