@@ -15,7 +15,8 @@
         │   ├── GalleryFormatError     not a gallery, or of a newer format
         │   ├── GalleryDamagedError    a gallery, but truncated, altered or inconsistent
         │   ├── GalleryKeyError        no key, the wrong key, or a key for none
-        │   └── GalleryBusyError       another process holds it
+        │   ├── GalleryBusyError       another process holds it
+        │   └── ConsentError           the gallery demands a consent that is not there
         ├── NotEnoughDataError (ValueError)   the data are too few for the promise asked for
         └── MissingDependencyError (ImportError)   an extra is not installed
 
@@ -30,6 +31,7 @@ Those that scikit-learn's users expect as ``ValueError`` are ``ValueError`` as w
 from __future__ import annotations
 
 __all__ = [
+    "ConsentError",
     "DataError",
     "GalleryBusyError",
     "GalleryDamagedError",
@@ -101,6 +103,10 @@ class GalleryKeyError(GalleryError):
 
 class GalleryBusyError(GalleryError):
     """A gallery that another process holds for longer than was waited."""
+
+
+class ConsentError(GalleryError):
+    """The gallery demands a person's consent, and there is none that holds."""
 
 
 class NotEnoughDataError(MienError, ValueError):

@@ -292,7 +292,7 @@ def test_an_older_row_brought_back_is_noticed(sealed: Path) -> None:
     with Gallery.open(sealed, key=KEY) as gallery:
         gallery.delete_source(digest(0, 0))
     raw = sqlite3.connect(sealed)
-    raw.executemany("INSERT OR IGNORE INTO template VALUES (?, ?, ?, ?, ?, ?, ?, ?)", old)
+    raw.executemany("INSERT OR IGNORE INTO template VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", old)
     raw.commit()
     raw.close()
     with Gallery.open(sealed, key=KEY) as gallery:

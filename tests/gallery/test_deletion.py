@@ -10,7 +10,7 @@ import pytest
 from gallery_people import digest, draw_people, fill
 
 from mien.errors import GalleryBusyError, InputError
-from mien.gallery import Gallery
+from mien.gallery import Consent, Gallery
 from mien.gallery import _sqlite_purge as purging
 from mien.gallery._approximate import ApproximateIndex
 from mien.gallery._making import wipe_file
@@ -117,15 +117,56 @@ def test_one_picture(gallery: Gallery) -> None:
 
 
 @pytest.mark.parametrize("how", ["rename", "merge"])
-def test_an_old_name_is_gone(gallery: Gallery, how: str) -> None:
+def test_an_old_name_is_gone_with_the_history(gallery: Gallery, how: str) -> None:
+    """To be undone, a change keeps the old name; clearing the history erases it."""
     fill(gallery, X[:5])
     gallery.enrol(SECRET, X[9], digests=[digest(9, j) for j in range(3)])
     if how == "rename":
         gallery.rename(SECRET, "somebody")
     else:
         gallery.merge(SECRET, "person 1")
-    assert _find(gallery.path.parent, [SECRET.encode()]) == []
+    traces = [SECRET.encode(), SECRET.encode().hex().encode()]
+    assert _find(gallery.path.parent, traces) != []
+    gallery.clear_history()
+    assert _find(gallery.path.parent, traces) == []
+    assert gallery.history() == []
     assert gallery.check() == []
+
+
+@pytest.mark.parametrize("key", [None, b"k" * 32], ids=["plain", "sealed"])
+def test_history_thumbnails_and_merged_names_go_with_a_person(
+    tmp_path: Path, verifier: Verifier, key: bytes | None
+) -> None:
+    picture = b"\xff\xd8\xff" + os.urandom(3_000)
+    digests = [digest("secret", i) for i in range(3)]
+    with Gallery.create(tmp_path / "g", verifier, key=key) as gallery:
+        gallery.set_policy(thumbnails=True)
+        fill(gallery, X[1:30])
+        gallery.enrol(
+            SECRET, X[0, :2], digests=digests[:2], sources=[f"{SECRET}.jpg"] * 2,
+            thumbnails=[picture] * 2,
+        )  # fmt: skip
+        gallery.enrol("another name", X[0, 2:], digests=digests[2:], thumbnails=[picture])
+        gallery.set_consent(SECRET, Consent(1.0, f"doors of {SECRET}", "v1"))
+        gallery.add_constraint("not-this-person", (digest(1, 0), 0), person=SECRET)
+        gallery.remove_face(gallery.faces(SECRET)[0].id)
+        gallery.hide(SECRET)
+        gallery.rename(SECRET, "Quartermaine")
+        gallery.merge("Quartermaine", "another name")
+        names = [name.encode() for name in (SECRET, "Quartermaine", "another name")]
+        traces = [*names, *(name.hex().encode() for name in names), picture[500:540]]
+        for i, one in enumerate(digests):
+            vector = X[0, i].tobytes()
+            traces += [vector[:12], vector[-12:], bytes.fromhex(one), one.encode()]
+        assert _find(tmp_path, traces) != []
+        gallery.delete("another name")
+        assert _find(tmp_path, traces) == []
+        assert gallery.check() == []
+        assert gallery.constraints() == []
+        # Nothing of it can be undone; what concerns others still can.
+        assert [change.action for change in gallery.history() if change.names] == []
+        if key is not None:
+            assert len(gallery._store.rows("person_key")) == len(gallery)
 
 
 def test_a_process_that_died_in_between_is_made_up_for(gallery: Gallery) -> None:

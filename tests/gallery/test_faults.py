@@ -26,6 +26,8 @@ CHANGES: dict[str, Callable[[Gallery], object]] = {
     "delete-face": lambda g: g.delete_face(g.faces("person 1")[0].id),
     "move-face": lambda g: g.move_face(g.faces("person 1")[0].id, "person 2"),
     "add-person": lambda g: g.add_person("faceless"),
+    "remove-face": lambda g: g.remove_face(g.faces("person 1")[0].id),
+    "undo": lambda g: g.undo(),
     "set-model": lambda g: g.set_model(g.model),
 }
 FAULTS = {"full": "SQLITE_FULL", "busy": "SQLITE_BUSY", "broken": "SQLITE_IOERR_WRITE"}

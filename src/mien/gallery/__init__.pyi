@@ -1,14 +1,30 @@
 from ._face_model import FaceModel
 from ._gallery import Gallery
 from ._picture_index import PictureIndex, SeenPicture, Sighting
-from ._records import AuditEntry, EnrolResult, Identification, Person, StoredFace
+from ._records import (
+    AuditEntry,
+    Change,
+    Consent,
+    Constraint,
+    EnrolResult,
+    FaceKey,
+    GalleryPolicy,
+    Identification,
+    Person,
+    StoredFace,
+)
 from ._remove import remove_gallery
 
 __all__ = [
     "AuditEntry",
+    "Change",
+    "Consent",
+    "Constraint",
     "EnrolResult",
+    "FaceKey",
     "FaceModel",
     "Gallery",
+    "GalleryPolicy",
     "Identification",
     "Person",
     "PictureIndex",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,6 +33,17 @@ class Shortlist:
         self.scores = np.take_along_axis(scores, order, axis=1)
         self.sizes = np.take_along_axis(sizes, order, axis=1)
         self.ids[self.scores < _NOBODY / 2] = -1
+
+    def exclude(self, banned: Sequence[set[int] | None]) -> None:
+        """Take people out of each probe's list; None is everybody. Empty changes nothing."""
+        for i, people in enumerate(banned):
+            mine = self.ids[i] >= 0 if people is None else np.isin(self.ids[i], list(people))
+            if mine.any():
+                self.scores[i, mine] = _NOBODY
+                self.ids[i, mine] = -1
+                order = np.argsort(-self.scores[i], kind="stable")
+                for values in (self.ids, self.scores, self.sizes):
+                    values[i] = values[i, order]
 
     @classmethod
     def interleave(cls, first: np.ndarray, one: Shortlist, two: Shortlist) -> Shortlist:

@@ -123,23 +123,30 @@ def write_export(store: GalleryStore, model: FaceModel, path: Path, *, plaintext
     sealed = store.sealed and not plaintext
     codec = store.codec
     n = len(rows)
+    vectors = codec.show_vectors(rows).copy() if n else np.zeros((0, store.dimension), np.float32)
+    # An export is sealed with the gallery's own key: data keys of people stay where they are.
+    target = RowCodec(
+        codec.where,
+        codec.features,
+        codec.dimension,
+        codec.sealer if sealed else None,
+        codec.seal_names,
+        codec.uuid,
+    )
+    names: list[bytes | None] = [
+        target.hide_name(codec.show_name(name, number), number) for number, name in people
+    ]
+    sources = [
+        target.hide_source(codec.show_source(row[4], row[0], row[1]), row[0], row[1])
+        for row in rows
+    ]
     if sealed:
-        joined = b"".join(row[3] for row in rows)
+        joined = b"".join(
+            target.hide_vector(vector, *row[:3]) for row, vector in zip(rows, vectors, strict=True)
+        )
         vectors = (
             np.frombuffer(joined, dtype=np.uint8).reshape(n, -1) if n else np.zeros((0, 1), "u1")
         )
-        names: list[bytes | None] = [name for _, name in people]
-        sources = [row[4] for row in rows]
-    else:
-        vectors = (
-            codec.show_vectors(rows).copy() if n else np.zeros((0, store.dimension), np.float32)
-        )
-        names = [codec.show_name(name, number).encode("utf-8") for number, name in people]
-        shown = [codec.show_source(row[4], row[1]) for row in rows]
-        sources = [
-            None if source is None else source.encode("utf-8", "surrogateescape")
-            for source in shown
-        ]
     export = ExportedRows(
         features=store.features,
         uuid=codec.uuid,
@@ -192,7 +199,9 @@ def read_export(path: Path, key: bytes | str | None) -> GalleryExport:
             vectors=vectors,
             digests=[digest.hex() for digest in digests],
             faces=faces,
-            sources=[reader.show_source(*pair) for pair in zip(rows.sources, digests, strict=True)],
+            sources=[
+                reader.show_source(*row) for row in zip(rows.sources, owners, digests, strict=True)
+            ],
             qualities=[None if np.isnan(q) else q for q in rows.qualities.tolist()],
             added=rows.added.tolist(),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 import warnings
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
@@ -31,10 +32,19 @@ from mien.gallery._checks import (
 )
 from mien.gallery._exact import Shortlist
 from mien.gallery._face_model import FaceModel
+from mien.gallery._gallery_changes import GalleryChanges, check_consent, check_thumbnail
 from mien.gallery._making import making
 from mien.gallery._own_rates import OwnRates
-from mien.gallery._protocol import GalleryStore, NewTemplates, Removed
-from mien.gallery._records import AuditEntry, EnrolResult, Identification, Person, StoredFace
+from mien.gallery._protocol import GalleryStore, NewTemplates
+from mien.gallery._records import (
+    AuditEntry,
+    Consent,
+    EnrolResult,
+    FaceKey,
+    Identification,
+    Person,
+    StoredFace,
+)
 from mien.gallery._search import Search
 from mien.gallery._sqlite_store import SqliteStore
 
@@ -50,12 +60,12 @@ _FEWEST_SHORTLISTED = 8
 _MOST_COMPARED_NAMES = 20_000
 
 
-class Gallery:
+class Gallery(GalleryChanges):
     """People and their templates in one SQLite file; made by ``create`` or ``open``.
 
     Enrolling is confirmed when the call returns: no crash loses it. The same face of the same
-    picture is enrolled once. Several processes may read and enrol at the same time. Close it, or
-    use it in a ``with`` block.
+    picture is enrolled once. Several processes may read and enrol at the same time. Every change
+    but deleting can be undone. Close it, or use it in a ``with`` block.
 
     Parameters
     ----------
@@ -258,6 +268,8 @@ class Gallery:
         faces: Sequence[int] | None = None,
         sources: Sequence[str | None] | None = None,
         qualities: Sequence[float | None] | None = None,
+        thumbnails: Sequence[bytes | None] | None = None,
+        consent: Consent | None = None,
     ) -> EnrolResult:
         """Add faces of one person, all or none; those that are there already are left alone.
 
@@ -278,14 +290,24 @@ class Gallery:
             Where the pictures were, for people to read.
         qualities : list of float, optional
             Of each face.
+        thumbnails : list of bytes, optional
+            A small picture of each face, where the policy of the gallery keeps them.
+        consent : Consent, optional
+            What the person agreed to, if that is not recorded yet.
 
         Returns
         -------
         EnrolResult
             Once this is returned, no crash loses it.
+
+        Raises
+        ------
+        ConsentError
+            The policy of the gallery demands a consent, and there is none that holds.
         """
         X = scale_vectors(vectors, self._store.dimension)
-        return self._enrol([person] * len(X), X, digests, faces, sources, qualities)
+        given = digests, faces, sources, qualities
+        return self._enrol([person] * len(X), X, *given, None, thumbnails, consent)
 
     def enrol_many(
         self,
@@ -296,10 +318,13 @@ class Gallery:
         faces: Sequence[int] | None = None,
         sources: Sequence[str | None] | None = None,
         qualities: Sequence[float | None] | None = None,
+        thumbnails: Sequence[bytes | None] | None = None,
+        consent: Consent | None = None,
     ) -> EnrolResult:
         """Add faces of many people, one name for each vector, in one transaction."""
         X = scale_vectors(vectors, self._store.dimension)
-        return self._enrol(people, X, digests, faces, sources, qualities)
+        given = digests, faces, sources, qualities
+        return self._enrol(people, X, *given, None, thumbnails, consent)
 
     def _enrol(
         self,
@@ -310,21 +335,38 @@ class Gallery:
         sources: Sequence[str | None] | None,
         qualities: Sequence[float | None] | None,
         added: Sequence[float] | None = None,
+        thumbnails: Sequence[bytes | None] | None = None,
+        consent: Consent | None = None,
     ) -> EnrolResult:
         if isinstance(people, str) or len(people) != len(X):
             raise InputError(f"people must be {len(X)} names, one for each vector")
         cleaned = {name: check_name(name) for name in dict.fromkeys(people)}
         names = [cleaned[name] for name in people]
         raw, which = check_digests(digests, faces, X)
-        for label, given in (("sources", sources), ("qualities", qualities)):
+        lists = {"sources": sources, "qualities": qualities, "thumbnails": thumbnails}
+        for label, given in lists.items():
             if given is not None and len(given) != len(X):
                 raise InputError(f"{label} has {len(given)} entries for {len(X)} vectors")
+        if thumbnails is not None:
+            self._require_thumbnails()
+            thumbnails = [None if one is None else check_thumbnail(one) for one in thumbnails]
         if qualities is not None:
             qualities = [None if q is None else _check_quality(q) for q in qualities]
         self._warn_of_lookalikes(list(cleaned.values()))
-        rows = NewTemplates(names, X, raw, which, sources, qualities, added)
-        inserted = self._store.insert(rows)
-        return EnrolResult(inserted, len(X) - inserted)
+        rows = NewTemplates(
+            names,
+            X,
+            raw,
+            which,
+            sources,
+            qualities,
+            added,
+            thumbnails,
+            None if consent is None else check_consent(consent),
+            self.policy.consent,
+        )
+        inserted, refused = self._store.insert(rows)
+        return EnrolResult(inserted, len(X) - inserted - refused, refused)
 
     def _warn_of_lookalikes(self, names: list[str]) -> None:
         """Say when a new name reads like another one: it may be a mistake, or a trick."""
@@ -358,6 +400,7 @@ class Gallery:
         extrapolate: bool = True,
         apart: str | Iterable[tuple[int, int]] | None = None,
         impostors: str = "lookalikes",
+        faces: Sequence[FaceKey | tuple[str, int] | None] | None = None,
     ) -> list[Identification]:
         """Say who each probe is, or that it is nobody in the gallery.
 
@@ -383,6 +426,10 @@ class Gallery:
         impostors : {"lookalikes", "strangers"}
             Who the unknown probes are expected to be: people who look like those enrolled, which
             is careful, or anybody.
+        faces : list of (digest, number) or None, optional
+            Which face of which picture each probe is, so that constraints about it are respected:
+            a person whom they exclude is no candidate, what is not a face is nobody, and a face
+            that was said to be of the same person as an enrolled one gets that name.
 
         Raises
         ------
@@ -399,7 +446,10 @@ class Gallery:
             return [Identification(None, float("-inf"), 0.0)] * len(counts)
         # As many candidates as probes that are different people: no assignment needs more.
         depth = max(top, _FEWEST_SHORTLISTED, 0 if apart is None else len(counts))
+        bans = self._find_bans(faces, len(counts))
+        depth += max((len(banned) for banned, _ in bans if banned), default=0)
         short = self._find_best(counts, sums, depth, search, n_people)
+        short.exclude([banned for banned, _ in bans])
         found = verification.decide_people(
             self.model.scorer.thresholds_,
             short.ids,
@@ -415,11 +465,15 @@ class Gallery:
         )
         shown = {number for one in found for number, _ in one.candidates}
         shown |= {one.person for one in found if one.person is not None}
-        names = self._store.names_of(shown)
+        said = [person for _, person in bans] or [None] * len(found)
+        names = self._store.names_of(shown | {person for person in said if person is not None})
+        self._note_use(found)
         # Somebody who was deleted in the meantime is nobody.
         return [
             Identification(
-                None if one.person is None else names.get(one.person),
+                names.get(-1 if one.person is None else one.person)
+                if told is None
+                else names.get(told),
                 one.log_ratio,
                 one.probability,
                 [(names[number], ratio) for number, ratio in one.candidates if number in names],
@@ -428,8 +482,26 @@ class Gallery:
                 one.bound,
                 one.n_comparisons,
             )
-            for one in found
+            for one, told in zip(found, said, strict=True)
         ]
+
+    def _find_bans(
+        self, faces: Sequence[FaceKey | tuple[str, int] | None] | None, n: int
+    ) -> list[tuple[set[int] | None, int | None]]:
+        """What constraints say about the probes; empty without ``faces``."""
+        if faces is None:
+            return []
+        if len(faces) != n:
+            raise InputError(f"faces has {len(faces)} entries for {n} probes")
+        return self._store.bans([None if face is None else self._face_key(face) for face in faces])
+
+    def _note_use(self, found: Sequence[Any]) -> None:
+        """Note the day on which people were recognised, where they are kept by their last use."""
+        if self._store.read_only or self.policy.retain_days is None:
+            return
+        people = {one.person for one in found if one.person is not None}
+        if people:
+            self._store.note_use(people, int(time.time() // 86_400))
 
     # What the gallery's own people say about the rates.
 
@@ -632,65 +704,6 @@ class Gallery:
     def check(self) -> list[str]:
         """Look at everything: what is wrong, one sentence each; nothing is an empty list."""
         return self._store.find_faults() + self._search.check()
-
-    # Changing and deleting.
-
-    def rename(self, person: str, name: str) -> None:
-        """Give a person another name; the old one is deleted from the file."""
-        self._store.rename_person(check_name(person), check_name(name))
-        self._purge(Removed(0, [], [check_name(person)]))
-
-    def merge(self, person: str, into: str) -> int:
-        """Move all templates of one person to another, and forget the first; gives how many."""
-        moved = self._store.merge_people(check_name(person), check_name(into))
-        self._purge(Removed(0, [], [check_name(person)]))
-        return moved
-
-    def delete(self, person: str) -> int:
-        """Delete a person with all templates, for good; gives how many templates there were.
-
-        Rows, index entries, the journal and freed pages are overwritten, and the bytes of the
-        file are looked through for what was deleted. Copies that the file system or somebody
-        else made are out of reach: see the guide.
-        """
-        removed = self._store.delete_person(check_name(person))
-        self._purge(removed)
-        return removed.templates
-
-    def add_person(self, name: str) -> bool:
-        """Somebody without faces yet; False where the name is in the gallery already."""
-        return self._store.add_person(check_name(name))
-
-    def move_face(self, identifier: str, person: str) -> StoredFace:
-        """Give a face to another person, who may be new; whoever has none left is forgotten."""
-        removed = self._store.move_face(identifier, check_name(person))
-        if removed.templates:
-            self._purge(removed)
-        moved = self.get_face(identifier)
-        if moved is None:
-            raise InputError(f"no face in {self.path} has the id {identifier!r}")
-        return moved
-
-    def delete_face(self, identifier: str) -> None:
-        """Delete a face for good; whoever has none left is deleted as well."""
-        self._purge(self._store.delete_face(identifier))
-
-    def delete_source(self, digest: str) -> int:
-        """Delete all faces of one picture, and whoever has no other; gives how many faces."""
-        removed = self._store.delete_picture(check_digest(digest))
-        self._purge(removed)
-        return removed.templates
-
-    def _purge(self, removed: Removed) -> None:
-        self._looks = None
-        self._rates.forget()
-        self._store.purge(removed)
-        self._search.touch()
-
-    def purge(self) -> None:
-        """Rewrite the file, so that nothing that was ever deleted is in it."""
-        self._store.purge(None)
-        self._search.touch()
 
     # Moving.
 

@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from mien.gallery._records import AuditEntry, Person, StoredFace
+from mien.gallery._records import AuditEntry, Change, Constraint, FaceKey, Person, StoredFace
 from mien.gallery._row_codec import RowCodec
 
 __all__ = ["GalleryStore", "NewTemplates", "PeopleBatch", "Removed", "TemplateRows"]
@@ -30,7 +30,11 @@ class PeopleBatch(NamedTuple):
 
 @dataclass(frozen=True)
 class NewTemplates:
-    """Faces to be added, one entry each; ``added`` is now if it is None."""
+    """Faces to be added, one entry each; ``added`` is now if it is None.
+
+    ``consent`` is what new people agreed to, as text; ``consent_demanded`` refuses whoever has
+    none.
+    """
 
     names: list[str]
     vectors: np.ndarray
@@ -39,6 +43,9 @@ class NewTemplates:
     sources: Sequence[str | None] | None
     qualities: Sequence[float | None] | None
     added: Sequence[float] | None
+    thumbnails: Sequence[bytes | None] | None = None
+    consent: str | None = None
+    consent_demanded: bool = False
 
 
 class Removed(NamedTuple):
@@ -53,7 +60,7 @@ class TemplateRows(NamedTuple):
     """Everything that an export holds, as it is stored: sealed where the store is sealed."""
 
     people: list[tuple[int, bytes]]
-    templates: list[tuple[int, bytes, int, bytes, bytes | None, float | None, float]]
+    templates: list[tuple[int, bytes, int, bytes, bytes | None, float | None, float, int]]
 
 
 class GalleryStore(Protocol):
@@ -114,6 +121,12 @@ class GalleryStore(Protocol):
     def set_calibration(self, text: str) -> None:
         """Store one."""
 
+    def policy(self) -> str | None:
+        """What the gallery keeps and demands, as it was set."""
+
+    def set_policy(self, text: str, *, thumbnails: bool) -> Removed:
+        """Set it; without thumbnails those that are kept are erased."""
+
     # People.
     def count_people(self) -> int:
         """All people."""
@@ -142,6 +155,15 @@ class GalleryStore(Protocol):
     def rename_person(self, old: str, new: str) -> None:
         """Give a person another name."""
 
+    def hide_person(self, name: str, hidden: bool) -> None:
+        """Whether a person is left out of lists."""
+
+    def set_terms(self, name: str, consent: str | None, retain_until: float | None) -> None:
+        """What a person agreed to, as text, and until when the faces are kept."""
+
+    def note_use(self, numbers: Iterable[int], day: int) -> None:
+        """People were recognised on a day, counted from 1970."""
+
     def merge_people(self, person: str, into: str) -> int:
         """Move all templates of one person to another, and forget the first; gives how many."""
 
@@ -149,8 +171,8 @@ class GalleryStore(Protocol):
         """Delete a person with all templates."""
 
     # Templates.
-    def insert(self, new: NewTemplates) -> int:
-        """Add faces, all or none; gives how many were not there already."""
+    def insert(self, new: NewTemplates) -> tuple[int, int]:
+        """Add faces, all or none; gives how many are new, and how many were refused."""
 
     def contains(self, digest: bytes) -> bool:
         """Whether a face of this picture is there."""
@@ -172,11 +194,45 @@ class GalleryStore(Protocol):
     def read_vector(self, identifier: str) -> np.ndarray:
         """The template (1, d) of a face."""
 
-    def move_face(self, identifier: str, person: str) -> Removed:
-        """Give a face to another person."""
+    def move_faces(self, identifiers: Sequence[str], person: str, *, split: bool) -> list[str]:
+        """Give faces to another person, who is new if they are split off; gives who is gone."""
+
+    def remove_faces(self, identifiers: Sequence[str]) -> None:
+        """Take faces out so that they can be brought back."""
 
     def delete_face(self, identifier: str) -> Removed:
         """Delete one face."""
+
+    def find_key(self, identifier: str) -> FaceKey | None:
+        """Picture and number of the face with this id."""
+
+    def thumbnail(self, identifier: str) -> bytes | None:
+        """The small picture of a face, where one is kept."""
+
+    def set_thumbnail(self, identifier: str, content: bytes) -> None:
+        """Keep one."""
+
+    # Statements about faces, and the history.
+    def add_link(self, kind: str, face: FaceKey, other: FaceKey | None, person: str | None) -> int:
+        """Keep a statement about a face; gives its number."""
+
+    def drop_link(self, number: int) -> None:
+        """Take a statement back."""
+
+    def links(self) -> list[Constraint]:
+        """All statements, from the first."""
+
+    def bans(self, faces: Sequence[FaceKey | None]) -> list[tuple[set[int] | None, int | None]]:
+        """Per face: who it is not (None: not a face), and who it is by a statement."""
+
+    def history(self, limit: int | None) -> list[Change]:
+        """Changes, from the last."""
+
+    def undo(self, expected: int | None) -> tuple[Change, Removed]:
+        """Undo the last change that was not undone."""
+
+    def clear_history(self) -> Removed:
+        """Forget how to undo, with everything that was kept for it."""
 
     def all_rows(self) -> TemplateRows:
         """Everything, for an export, as it is stored."""

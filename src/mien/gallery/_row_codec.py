@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from mien.errors import GalleryDamagedError
-from mien.gallery._sealing import Sealer
+from mien.gallery._person_keys import PersonKeys
+from mien.gallery._sealing import Cipher, Sealer
 
 __all__ = ["CHECK", "RowCodec", "seal_identity"]
 
@@ -47,6 +48,9 @@ class RowCodec:
         Whether names and sources are sealed too.
     uuid : str or None
         Of the gallery; None is format 1, whose rows have no checksum.
+    keys : PersonKeys or None
+        Data keys of people, which seal what belongs to a person; None seals with the gallery's
+        own key, as formats 1 and 2 and exports do.
     """
 
     def __init__(
@@ -57,6 +61,7 @@ class RowCodec:
         sealer: Sealer | None,
         seal_names: bool,
         uuid: str | None,
+        keys: PersonKeys | None = None,
     ) -> None:
         self.where = where
         self.features = features
@@ -64,6 +69,7 @@ class RowCodec:
         self.sealer = sealer
         self.seal_names = seal_names
         self.uuid = uuid
+        self.keys = keys
         plain = hashlib.sha256(b"mien gallery\x00" + (uuid or "").encode("utf-8")).digest()
         self._row_key = plain if sealer is None else sealer.row_key
         self._sum_key = plain if sealer is None else sealer.sum_key
@@ -71,34 +77,54 @@ class RowCodec:
 
     # ------------------------------------------------------------------------ values
 
+    def _cipher(self, person: int) -> Cipher:
+        """What seals the values of a person."""
+        if self.keys is not None:
+            return self.keys.cipher(person)
+        if self.sealer is None:
+            raise RuntimeError("nothing is sealed here")
+        return self.sealer
+
+    @property
+    def _seals_names(self) -> bool:
+        return self.seal_names and self.sealer is not None
+
     def tag(self, name: str) -> bytes:
         if self.seal_names and self.sealer is not None:
             return self.sealer.tag(name)
         return name.encode("utf-8")
 
     def hide_name(self, name: str, number: int) -> bytes:
-        content = name.encode("utf-8")
-        if self.seal_names and self.sealer is not None:
-            return self.sealer.seal(content, self._own + b"name\x00%d" % number)
-        return content
+        return self.hide_text(name, number, b"name")
 
     def show_name(self, stored: bytes, number: int) -> str:
+        return self.show_text(stored, number, b"name")
+
+    def hide_text(self, text: str, number: int, what: bytes) -> bytes:
+        """A name, or another text about a person; sealed where names are."""
+        content = text.encode("utf-8")
+        if self._seals_names:
+            return self._cipher(number).seal(content, self._own + what + b"\x00%d" % number)
+        return content
+
+    def show_text(self, stored: bytes, number: int, what: bytes) -> str:
         if type(stored) is not bytes or type(number) is not int:
             raise self.corrupted("invalid person record")
         content = stored
-        if self.seal_names and self.sealer is not None:
-            identity = self._own + b"name\x00%d" % number
-            content = self.sealer.unseal(stored, identity, f"{self.where}: name {number}")
+        if self._seals_names:
+            identity = self._own + what + b"\x00%d" % number
+            where = f"{self.where}: {what.decode()} {number}"
+            content = self._cipher(number).unseal(stored, identity, where)
         try:
             return content.decode("utf-8")
         except UnicodeDecodeError as error:
-            raise self.corrupted(f"name {number} is not text") from error
+            raise self.corrupted(f"{what.decode()} {number} is not text") from error
 
     def hide_vector(self, vector: np.ndarray, person: int, digest: bytes, face: int) -> bytes:
         content = np.ascontiguousarray(vector, dtype="<f4").tobytes()
         if self.sealer is None:
             return content
-        return self.sealer.seal(content, self._identity(person, digest, face))
+        return self._cipher(person).seal(content, self._identity(person, digest, face))
 
     def show_vectors(self, rows: Sequence[Any]) -> np.ndarray:
         """Vectors (n, d) of rows (person, digest, face, stored, …)."""
@@ -108,8 +134,10 @@ class RowCodec:
             contents = [row[3] for row in rows]
         else:
             what = f"{self.where}: a template"
+            if self.keys is not None:
+                self.keys.load({row[0] for row in rows})
             contents = [
-                self.sealer.unseal(row[3], self._identity(row[0], row[1], row[2]), what)
+                self._cipher(row[0]).unseal(row[3], self._identity(row[0], row[1], row[2]), what)
                 for row in rows
             ]
         size = 4 * self.dimension
@@ -121,24 +149,37 @@ class RowCodec:
             raise self.corrupted("a template is not of unit length")
         return vectors.astype(np.float32, copy=False)
 
-    def hide_source(self, source: str | None, digest: bytes) -> bytes | None:
+    def hide_source(self, source: str | None, person: int, digest: bytes) -> bytes | None:
         if source is None:
             return None
         content = source.encode("utf-8", "surrogateescape")
-        if self.seal_names and self.sealer is not None:
-            return self.sealer.seal(content, self._own + b"source\x00" + digest)
+        if self._seals_names:
+            return self._cipher(person).seal(content, self._own + b"source\x00" + digest)
         return content
 
-    def show_source(self, stored: bytes | None, digest: bytes) -> str | None:
+    def show_source(self, stored: bytes | None, person: int, digest: bytes) -> str | None:
         if stored is None:
             return None
-        if type(stored) is not bytes or type(digest) is not bytes:
+        if type(stored) is not bytes or type(digest) is not bytes or type(person) is not int:
             raise self.corrupted("invalid source of a template")
         content = stored
-        if self.seal_names and self.sealer is not None:
+        if self._seals_names:
             identity = self._own + b"source\x00" + digest
-            content = self.sealer.unseal(stored, identity, f"{self.where}: a source")
+            content = self._cipher(person).unseal(stored, identity, f"{self.where}: a source")
         return content.decode("utf-8", "surrogateescape")
+
+    def hide_picture(self, content: bytes, person: int, digest: bytes, face: int) -> bytes:
+        """A thumbnail, sealed wherever templates are."""
+        if self.sealer is None:
+            return content
+        identity = b"thumbnail\x00" + self._identity(person, digest, face)
+        return self._cipher(person).seal(content, identity)
+
+    def show_picture(self, stored: bytes, person: int, digest: bytes, face: int) -> bytes:
+        if self.sealer is None:
+            return stored
+        identity = b"thumbnail\x00" + self._identity(person, digest, face)
+        return self._cipher(person).unseal(stored, identity, f"{self.where}: a thumbnail")
 
     def _identity(self, person: int, digest: bytes, face: int) -> bytes:
         # A template opens in its own row only: nobody can give one person another's face.

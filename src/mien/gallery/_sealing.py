@@ -14,7 +14,7 @@ from typing import Any
 from mien._core.validation import require
 from mien.errors import GalleryDamagedError, GalleryKeyError, InputError
 
-__all__ = ["Sealer", "check_passphrase", "make_seal", "open_seal"]
+__all__ = ["Cipher", "Sealer", "check_passphrase", "make_seal", "open_seal"]
 
 _NONCE = 12
 _TAG = 16
@@ -27,24 +27,20 @@ _SHORTEST = 10
 _FEWEST_LETTERS = 5
 
 
-class Sealer:
-    """AES-256-GCM with a fresh nonce for each message, and the keys derived beside it.
+class Cipher:
+    """AES-256-GCM with a fresh nonce for each message.
 
     Parameters
     ----------
     key : bytes of length 32
-        From which all other keys are derived.
+        The key itself.
     """
 
     overhead = _NONCE + _TAG
 
     def __init__(self, key: bytes) -> None:
         aead = require("cryptography.hazmat.primitives.ciphers.aead", "gallery", "encryption")
-        self._cipher = aead.AESGCM(_derive(key, b"mien gallery templates"))
-        self._tag_key = _derive(key, b"mien gallery tags")
-        self.row_key = _derive(key, b"mien gallery rows")
-        self.sum_key = _derive(key, b"mien gallery sums")
-        self.index_key = _derive(key, b"mien gallery index")
+        self._cipher = aead.AESGCM(key)
 
     def seal(self, content: bytes, identity: bytes) -> bytes:
         """Nonce and ciphertext, which open only together with the same identity."""
@@ -58,6 +54,25 @@ class Sealer:
             raise GalleryDamagedError(
                 f"{what} was altered, or belongs to another row: its seal does not fit"
             ) from error
+
+
+class Sealer(Cipher):
+    """The cipher of a gallery, and the keys derived beside it.
+
+    Parameters
+    ----------
+    key : bytes of length 32
+        From which all other keys are derived.
+    """
+
+    def __init__(self, key: bytes) -> None:
+        super().__init__(_derive(key, b"mien gallery templates"))
+        #: Seals the data keys of people.
+        self.wrapping = Cipher(_derive(key, b"mien gallery people"))
+        self._tag_key = _derive(key, b"mien gallery tags")
+        self.row_key = _derive(key, b"mien gallery rows")
+        self.sum_key = _derive(key, b"mien gallery sums")
+        self.index_key = _derive(key, b"mien gallery index")
 
     def tag(self, name: str) -> bytes:
         """What stands for a name where names are sealed: equal for equal names only."""

@@ -18,35 +18,43 @@ from mien.errors import (
     MissingDataError,
 )
 from mien.gallery._making import beside, check_links, is_being_made, wipe_file, wipe_leftovers
+from mien.gallery._row_tables import TABLES
 
 __all__ = [
     "APPLICATION",
     "FORMAT",
+    "SCHEMA",
     "connect",
+    "copy_to_memory",
     "is_full",
     "keep_reserve",
     "make_tables",
     "release_reserve",
+    "run_script",
     "translating",
 ]
 
 #: "mien" in ASCII; SQLite keeps it in the header of the file.
 APPLICATION = 0x6D69656E
-FORMAT = 2
+FORMAT = 3
 #: Bytes beside a gallery that are given up so that a full disk lets one open it and delete.
 _RESERVE = 512 * 1024
 
-_TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, "check" BLOB);
+#: Tables of today's format; statements are separated by a semicolon at the end of a line.
+SCHEMA = """
 CREATE TABLE person (
     id INTEGER PRIMARY KEY,
     tag BLOB NOT NULL UNIQUE,
     name BLOB NOT NULL,
     added REAL NOT NULL,
     revision INTEGER NOT NULL,
+    hidden INTEGER NOT NULL,
+    consent BLOB,
+    retain_until REAL,
     "check" BLOB
 );
 CREATE INDEX person_revision ON person (revision);
+CREATE TABLE person_key (person INTEGER PRIMARY KEY, wrapped BLOB NOT NULL, "check" BLOB);
 CREATE TABLE template (
     person INTEGER NOT NULL REFERENCES person (id) ON DELETE CASCADE,
     digest BLOB NOT NULL CHECK (length(digest) = 32),
@@ -55,10 +63,59 @@ CREATE TABLE template (
     source BLOB,
     quality REAL,
     added REAL NOT NULL,
+    revision INTEGER NOT NULL,
     "check" BLOB,
     PRIMARY KEY (person, digest, face),
     UNIQUE (digest, face)
 ) WITHOUT ROWID;
+CREATE TABLE thumbnail (
+    person INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    face INTEGER NOT NULL,
+    content BLOB NOT NULL,
+    "check" BLOB,
+    PRIMARY KEY (digest, face)
+);
+CREATE TABLE removed (
+    change INTEGER NOT NULL,
+    person INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    face INTEGER NOT NULL,
+    vector BLOB NOT NULL,
+    source BLOB,
+    quality REAL,
+    added REAL NOT NULL,
+    revision INTEGER NOT NULL,
+    thumbnail BLOB,
+    "check" BLOB,
+    PRIMARY KEY (change, digest, face)
+);
+CREATE TABLE link (
+    id INTEGER PRIMARY KEY,
+    kind TEXT NOT NULL,
+    digest BLOB NOT NULL,
+    face INTEGER NOT NULL,
+    other BLOB,
+    other_face INTEGER,
+    person INTEGER,
+    added REAL NOT NULL,
+    "check" BLOB
+);
+CREATE INDEX link_face ON link (digest, face);
+CREATE TABLE change (
+    id INTEGER PRIMARY KEY,
+    time REAL NOT NULL,
+    action TEXT NOT NULL,
+    people INTEGER NOT NULL,
+    faces INTEGER NOT NULL,
+    content BLOB NOT NULL,
+    undone REAL,
+    "check" BLOB
+);
+CREATE TABLE usage (person INTEGER PRIMARY KEY, day INTEGER NOT NULL, "check" BLOB);
+"""
+_OLD = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value BLOB NOT NULL, "check" BLOB);
 CREATE TABLE audit (
     id INTEGER PRIMARY KEY,
     time REAL NOT NULL,
@@ -70,7 +127,9 @@ CREATE TABLE audit (
     "check" BLOB
 );
 """
-_NAMES = {"meta", "person", "template", "audit"}
+_NAMES = {1: {"meta", "person", "template", "audit"}}
+_NAMES[2] = _NAMES[1]
+_NAMES[3] = {"meta", "audit", *TABLES}
 
 
 def is_full(error: BaseException) -> bool:
@@ -118,6 +177,12 @@ def translating(path: Path, done: str = "nothing was changed") -> Iterator[None]
         raise GalleryDamagedError(f"{path} is corrupted: invalid text in a row") from error
 
 
+def run_script(connection: sqlite3.Connection, script: str) -> None:
+    """Run statements within the open transaction."""
+    for statement in script.split(";\n"):
+        connection.execute(statement)
+
+
 def make_tables(path: Path) -> None:
     """Write the empty tables of a gallery to a file of our own."""
     connection = sqlite3.connect(path, isolation_level=None)
@@ -127,8 +192,7 @@ def make_tables(path: Path) -> None:
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
         connection.execute(f"PRAGMA user_version = {FORMAT}")
         connection.execute("BEGIN")
-        for statement in _TABLES.split(";\n"):
-            connection.execute(statement)
+        run_script(connection, _OLD + SCHEMA)
         connection.execute("COMMIT")
         connection.execute("PRAGMA journal_mode = WAL")
     finally:
@@ -245,6 +309,15 @@ def _uuid(place: str) -> str | None:
     return str(rows[0][0]) if rows else None
 
 
+def copy_to_memory(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """A copy that may be changed, of a gallery that may not."""
+    copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    connection.backup(copy)
+    copy.execute("PRAGMA foreign_keys = ON")
+    connection.close()
+    return copy
+
+
 def _check_ours(connection: sqlite3.Connection, path: Path) -> int:
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -264,7 +337,7 @@ def _check_ours(connection: sqlite3.Connection, path: Path) -> int:
     strange = connection.execute(
         "SELECT count(*) FROM sqlite_master WHERE type IN ('view', 'trigger')"
     ).fetchone()[0]
-    if not found >= _NAMES or strange:
+    if not found >= _NAMES[version] or strange:
         raise GalleryDamagedError(
             f"{path} is corrupted: its tables are {', '.join(sorted(found)) or 'none'}"
         )

@@ -73,8 +73,9 @@ def _patterns(store: SqliteStore, removed: Removed) -> list[bytes]:
         # Part of somebody else's name or source, it stays.
         shared = store.query(
             "SELECT 1 FROM person WHERE instr(name, ?) UNION ALL "
-            "SELECT 1 FROM template WHERE instr(source, ?) LIMIT 1",
-            (content, content),
+            "SELECT 1 FROM template WHERE instr(source, ?) UNION ALL "
+            "SELECT 1 FROM removed WHERE instr(source, ?) LIMIT 1",
+            (content, content, content),
         )
         if not shared:
             values.append(content)

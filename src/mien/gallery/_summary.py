@@ -6,11 +6,12 @@ import json
 from typing import Any
 
 from mien.gallery._row_codec import RowCodec
+from mien.gallery._row_tables import TABLES
 
 __all__ = ["Summary"]
 
 _MODULUS = 2**256
-_TABLES = ("person", "template")
+_TABLES = tuple(TABLES)
 
 
 class Summary:
@@ -26,13 +27,13 @@ class Summary:
         self.trail = bytes(16)
 
     @classmethod
-    def parse(cls, text: Any, codec: RowCodec) -> Summary:
-        """Read what :meth:`text` gave."""
+    def parse(cls, text: Any, codec: RowCodec, tables: tuple[str, ...] = _TABLES) -> Summary:
+        """Read what :meth:`text` gave; galleries of format 2 had fewer ``tables``."""
         summary = cls()
         try:
             held = json.loads(text)
             summary.trail = bytes.fromhex(held["trail"])
-            for name in _TABLES:
+            for name in tables:
                 summary.counts[name] = int(held[name][0])
                 summary.sums[name] = int(held[name][1], 16)
         except (ValueError, KeyError, TypeError, IndexError) as error:

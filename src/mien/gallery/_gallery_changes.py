@@ -1,0 +1,327 @@
+"""What can be done to the people of a gallery: each change is confirmed when its call returns."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from mien._core.validation import check_choice, check_integer
+from mien.errors import InputError
+from mien.gallery._checks import check_digest, check_name
+from mien.gallery._records import (
+    Change,
+    Consent,
+    Constraint,
+    FaceKey,
+    GalleryPolicy,
+    StoredFace,
+)
+from mien.gallery._row_links import KINDS
+
+if TYPE_CHECKING:
+    from mien.gallery._own_rates import OwnRates
+    from mien.gallery._protocol import GalleryStore, Removed
+    from mien.gallery._search import Search
+
+__all__ = ["GalleryChanges", "check_consent", "check_thumbnail"]
+
+_LARGEST_THUMBNAIL = 256 * 1024
+_PICTURES = (b"\xff\xd8\xff", b"\x89PNG\r\n", b"RIFF")
+
+
+class GalleryChanges:
+    """People, faces, constraints and the history; the part of a gallery that changes it."""
+
+    _store: GalleryStore
+    _search: Search
+    _rates: OwnRates
+    _looks: dict[str, str] | None
+
+    # People.
+
+    def add_person(self, name: str) -> bool:
+        """Somebody without faces yet; False where the name is in the gallery already."""
+        return self._store.add_person(check_name(name))
+
+    def rename(self, person: str, name: str) -> None:
+        """Give a person another name; the history keeps the old one until it is cleared."""
+        self._looks = None
+        self._store.rename_person(check_name(person), check_name(name))
+
+    def merge(self, person: str, into: str) -> int:
+        """Move all templates of one person to another, and forget the first; gives how many."""
+        self._looks = None
+        return self._store.merge_people(check_name(person), check_name(into))
+
+    def hide(self, person: str) -> None:
+        """Leave a person out of lists; whoever is hidden is still recognised."""
+        self._store.hide_person(check_name(person), True)
+
+    def unhide(self, person: str) -> None:
+        """Show a person in lists again."""
+        self._store.hide_person(check_name(person), False)
+
+    def delete(self, person: str) -> int:
+        """Delete a person with all templates, for good; gives how many templates there were.
+
+        This cannot be undone: history, thumbnails, constraints and the person's key go as well.
+        Rows, index entries, the journal and freed pages are overwritten, and the bytes of the
+        file are looked through for what was deleted. Copies that the file system or somebody
+        else made are out of reach: see the guide.
+        """
+        removed = self._store.delete_person(check_name(person))
+        self._purge(removed)
+        return removed.templates
+
+    # Faces.
+
+    def move_faces(self, identifiers: Sequence[str], person: str) -> list[StoredFace]:
+        """Give faces to another person, who may be new; whoever has none left is forgotten.
+
+        A moved face does not come back when its picture is enrolled again under the old name.
+        """
+        if isinstance(identifiers, str) or not identifiers:
+            raise InputError("give the ids of one or more faces")
+        self._looks = None
+        self._store.move_faces(identifiers, check_name(person), split=False)
+        return [face for face in map(self._store.get_face, identifiers) if face is not None]
+
+    def move_face(self, identifier: str, person: str) -> StoredFace:
+        """Give one face to another person; see :meth:`move_faces`."""
+        (moved,) = self.move_faces([identifier], person)
+        return moved
+
+    def split(self, identifiers: Sequence[str], name: str) -> list[StoredFace]:
+        """Make a new person of some faces; the name must not be in the gallery."""
+        if isinstance(identifiers, str) or not identifiers:
+            raise InputError("give the ids of one or more faces")
+        self._store.move_faces(identifiers, check_name(name), split=True)
+        return [face for face in map(self._store.get_face, identifiers) if face is not None]
+
+    def remove_faces(self, identifiers: Sequence[str]) -> None:
+        """Take faces out, so that undoing brings them back; :meth:`delete_face` is for good.
+
+        The person stays, also without a face. A face that was taken out is not enrolled again
+        under the same name.
+        """
+        if isinstance(identifiers, str) or not identifiers:
+            raise InputError("give the ids of one or more faces")
+        self._store.remove_faces(identifiers)
+
+    def remove_face(self, identifier: str) -> None:
+        """Take one face out; see :meth:`remove_faces`."""
+        self.remove_faces([identifier])
+
+    def delete_face(self, identifier: str) -> None:
+        """Delete a face for good; whoever has none left is deleted as well."""
+        self._purge(self._store.delete_face(identifier))
+
+    def delete_source(self, digest: str) -> int:
+        """Delete all faces of one picture, and whoever has no other; gives how many faces."""
+        removed = self._store.delete_picture(check_digest(digest))
+        self._purge(removed)
+        return removed.templates
+
+    def thumbnail(self, identifier: str) -> bytes | None:
+        """The small picture of a face, or None where none is kept."""
+        return self._store.thumbnail(identifier)
+
+    def set_thumbnail(self, identifier: str, content: bytes) -> None:
+        """Keep a small picture (JPEG, PNG or WebP) of a face; the policy must allow it."""
+        self._require_thumbnails()
+        self._store.set_thumbnail(identifier, check_thumbnail(content))
+
+    def _require_thumbnails(self) -> None:
+        if not self.policy.thumbnails:
+            raise InputError(
+                f"{self._store.where} keeps no thumbnails: set_policy(thumbnails=True) allows them"
+            )
+
+    # Constraints.
+
+    def add_constraint(
+        self,
+        kind: str,
+        face: str | FaceKey | tuple[str, int],
+        *,
+        other: str | FaceKey | tuple[str, int] | None = None,
+        person: str | None = None,
+    ) -> int:
+        """Keep for good what somebody said about a face; gives the number of the constraint.
+
+        Parameters
+        ----------
+        kind : str
+            "same-person", "different-people" or "not-sure" about ``face`` and ``other``;
+            "not-a-face" about ``face``; "not-this-person" about ``face`` and ``person``.
+        face, other : str, or (digest, number)
+            The id of an enrolled face, or SHA-256 of a picture and which of its faces.
+        person : str or None
+            A name in the gallery.
+
+        Notes
+        -----
+        A face is never enrolled as, nor named as, a person whom a constraint excludes. Of two
+        answers about the same faces the later one holds. Deleting a person or a face for good
+        deletes what was said about it.
+        """
+        check_choice("kind", kind, tuple(KINDS))
+        needs_other, needs_person = KINDS[kind]
+        if (other is not None) != needs_other or (person is not None) != needs_person:
+            wanted = "other=" if needs_other else "person=" if needs_person else "nothing else"
+            raise InputError(f"a constraint {kind!r} takes a face and {wanted}")
+        return self._store.add_link(
+            kind,
+            self._face_key(face),
+            None if other is None else self._face_key(other),
+            None if person is None else check_name(person),
+        )
+
+    def remove_constraint(self, number: int) -> None:
+        """Take back what was said."""
+        self._store.drop_link(check_integer("number", number, 1))
+
+    def constraints(self) -> list[Constraint]:
+        """Everything that was said about faces, from the first."""
+        return self._store.links()
+
+    def _face_key(self, face: Any) -> FaceKey:
+        if isinstance(face, str):
+            found = self._store.find_key(face)
+            if found is None:
+                raise InputError(f"no face in {self._store.where} has the id {face!r}")
+            return found
+        try:
+            digest, number = face
+        except (TypeError, ValueError) as error:
+            raise InputError(
+                "a face is the id of an enrolled one, or SHA-256 of a picture and a number; "
+                f"got {face!r:.60}"
+            ) from error
+        return FaceKey(check_digest(digest).hex(), check_integer("face", number, 0))
+
+    # What the gallery keeps and demands.
+
+    @property
+    def policy(self) -> GalleryPolicy:
+        """What the gallery keeps and demands."""
+        text = self._store.policy()
+        return GalleryPolicy() if text is None else GalleryPolicy(**json.loads(text))
+
+    def set_policy(
+        self,
+        *,
+        thumbnails: bool | None = None,
+        consent: bool | None = None,
+        retain_days: float | None = -1,
+    ) -> GalleryPolicy:
+        """Change what the gallery keeps and demands; what is not given stays as it is.
+
+        Parameters
+        ----------
+        thumbnails : bool, optional
+            Whether small pictures of faces are kept; False erases those that are.
+        consent : bool, optional
+            Whether nobody is enrolled without a consent that holds.
+        retain_days : float or None, optional
+            Days after the last use until a person is due for purging; None is no limit.
+        """
+        held = self.policy
+        if retain_days is not None and retain_days != -1 and not 0 < retain_days < 1e6:
+            raise InputError(f"retain_days must be a positive number; got {retain_days!r}")
+        new = GalleryPolicy(
+            held.thumbnails if thumbnails is None else bool(thumbnails),
+            held.consent if consent is None else bool(consent),
+            held.retain_days if retain_days == -1 else retain_days,
+        )
+        removed = self._store.set_policy(json.dumps(asdict(new)), thumbnails=new.thumbnails)
+        if removed.secrets:
+            self._purge(removed)
+        return new
+
+    def set_consent(self, person: str, consent: Consent | None) -> None:
+        """Record what a person agreed to; None withdraws it."""
+        held = self._find(person)
+        text = None if consent is None else check_consent(consent)
+        self._store.set_terms(held.name, text, held.retain_until)
+
+    def set_retention(self, person: str, until: float | None) -> None:
+        """Until when a person's faces are kept, in seconds since 1970; None is no limit."""
+        held = self._find(person)
+        text = None if held.consent is None else check_consent(held.consent)
+        self._store.set_terms(held.name, text, None if until is None else float(until))
+
+    def _find(self, person: str) -> Any:
+        name = check_name(person)
+        for held in self._store.people():
+            if held.name == name:
+                return held
+        raise InputError(f"nobody in {self._store.where} is called {name!r}")
+
+    # The history.
+
+    def history(self, limit: int | None = None) -> list[Change]:
+        """Changes that can be undone, and those that were, from the last; at most 1,000."""
+        return self._store.history(None if limit is None else check_integer("limit", limit, 1))
+
+    def undo(self, change: int | None = None) -> Change:
+        """Undo the last change that was not undone; gives it.
+
+        Enrolling, adding, renaming, merging, moving, splitting and hiding people, taking faces
+        out, constraints and consents are undone exactly. What was deleted for good stays so.
+
+        Parameters
+        ----------
+        change : int or None
+            The number of the change that is meant: if somebody made another since, nothing is
+            undone.
+        """
+        self._looks = None
+        undone, removed = self._store.undo(
+            None if change is None else check_integer("change", change, 1)
+        )
+        if removed.secrets or removed.names:
+            self._purge(removed)
+        return undone
+
+    def clear_history(self) -> None:
+        """Forget how to undo: old names, and faces that were taken out, are erased for good."""
+        self._purge(self._store.clear_history())
+
+    def _purge(self, removed: Removed) -> None:
+        self._looks = None
+        self._rates.forget()
+        self._store.purge(removed)
+        self._search.touch()
+
+    def purge(self) -> None:
+        """Rewrite the file, so that nothing that was ever deleted is in it."""
+        self._store.purge(None)
+        self._search.touch()
+
+
+def check_consent(consent: Consent) -> str:
+    """A consent as text, or an error."""
+    if not isinstance(consent, Consent):
+        raise InputError(f"a consent is a mien.gallery.Consent; got {type(consent).__name__}")
+    for label in ("purpose", "text"):
+        value = getattr(consent, label)
+        if not isinstance(value, str) or not value.strip() or len(value) > 10_000:
+            raise InputError(f"the {label} of a consent is a text of at most 10,000 characters")
+    times = [consent.given] + ([] if consent.until is None else [consent.until])
+    if not all(isinstance(t, (int, float)) and abs(t) < 1e12 for t in times):
+        raise InputError("times of a consent are seconds since 1970")
+    return json.dumps(asdict(consent))
+
+
+def check_thumbnail(content: Any) -> bytes:
+    """The bytes of a small picture, or an error."""
+    if not isinstance(content, bytes) or not content.startswith(_PICTURES):
+        raise InputError("a thumbnail is a JPEG, PNG or WebP picture, as bytes")
+    if len(content) > _LARGEST_THUMBNAIL:
+        raise InputError(
+            f"a thumbnail has at most {_LARGEST_THUMBNAIL // 1024} KiB; got {len(content):,} bytes"
+        )
+    return content
