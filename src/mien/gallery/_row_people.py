@@ -35,7 +35,9 @@ __all__ = [
 def list_people(store: RowStore, numbers: Sequence[int] | None = None) -> list[Person]:
     """Everybody, or some by number."""
     marks = "" if numbers is None else ",".join("?" * len(numbers))
-    which, whose = ("1 = 1",) * 2 if numbers is None else (f"id IN ({marks})", f"person IN ({marks})")
+    which, whose = (
+        ("1 = 1",) * 2 if numbers is None else (f"id IN ({marks})", f"person IN ({marks})")
+    )
     values = numbers or ()
     with store.reading():
         counts = dict(

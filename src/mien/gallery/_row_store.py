@@ -381,7 +381,9 @@ class RowStore(RowCodec):
         """Those of these numbers who are there."""
         with self.reading():
             return [
-                person for some in in_parts(list(ids)) for person in _row_people.list_people(self, some)
+                person
+                for some in in_parts(list(ids))
+                for person in _row_people.list_people(self, some)
             ]
 
     def all_names(self) -> dict[int, str]:
