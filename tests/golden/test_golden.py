@@ -140,7 +140,8 @@ def test_a_golden_gallery_opens_and_names_the_same_people(
     key = held["key"] if wanted["sealed"] else None
     with Gallery.open(place, key=key, read_only=read_only) as gallery:
         assert gallery.sealed == wanted["sealed"]
-        assert gallery.check() == []
+        # Read only, an index of an older format is left where it is.
+        assert [f for f in gallery.check() if not (read_only and "an index lies" in f)] == []
         assert [[p.name, p.templates] for p in gallery.people()] == wanted["people"]
         log = [[e.action, e.people, e.templates] for e in gallery.audit()]
         assert log[: len(wanted["audit"])] == wanted["audit"]
