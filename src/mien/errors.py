@@ -5,6 +5,7 @@
     Exception
     └── MienError                      every error that mien raises on purpose
         ├── InputError (ValueError)    arrays, labels or parameters that cannot be used
+        │   └── InputTypeError (TypeError)   something that is not an array of numbers
         ├── DataError (ValueError)     data on disk that cannot be used
         │   ├── MissingDataError (FileNotFoundError)   a set, folder or file is not there
         │   └── ImageError             a picture that cannot be decoded, or is refused
@@ -40,6 +41,7 @@ __all__ = [
     "GalleryKeyError",
     "ImageError",
     "InputError",
+    "InputTypeError",
     "MienError",
     "MienWarning",
     "MissingDataError",
@@ -59,6 +61,10 @@ class MienError(Exception):
 
 class InputError(MienError, ValueError):
     """Arrays, labels or parameters that cannot be used."""
+
+
+class InputTypeError(InputError, TypeError):
+    """Something that is not an array of numbers."""
 
 
 class DataError(MienError, ValueError):

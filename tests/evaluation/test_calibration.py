@@ -100,7 +100,7 @@ def test_fusion_of_two_systems_is_not_worse_than_either() -> None:
         ([1.0, 2.0], [True, True], "one class"),
         ([1.0, 2.0, 3.0], [0, 1, 2], "3 classes"),
         ([1.0, np.nan], [0, 1], "NaN"),
-        ([1.0, -np.inf], [0, 1], "infinity"),
+        ([1.0, -np.inf], [0, 1], "infinite"),
         ([1.0, 2.0], [0, 1, 1], "shape"),
         ([1.0, 2.0], [0.0, np.nan], "NaN"),
     ],

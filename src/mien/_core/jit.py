@@ -9,10 +9,12 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from mien._core.progress import report
-from mien.errors import PerformanceWarning
+import numpy as np
 
-__all__ = ["load_kernels"]
+from mien._core.progress import report
+from mien.errors import InputError, PerformanceWarning
+
+__all__ = ["check_indices", "check_pointers", "check_shape", "load_kernels"]
 
 # Whether this process has loaded kernels, and whether it was forked from one that had.
 _state = {"loaded": False, "forked": False}
@@ -76,6 +78,33 @@ def _load_once(module: str) -> ModuleType | None:
             stacklevel=3,
         )
         return None
+
+
+# ---------------------------------------------------------------- what kernels check at their door
+
+
+def check_shape(name: str, array: np.ndarray, *shape: int) -> None:
+    """Refuse an array of another shape, before compiled code reads beyond its end."""
+    if array.shape != shape:
+        raise InputError(f"{name} has the shape {array.shape}, and a kernel needs {shape}")
+
+
+def check_indices(name: str, indices: np.ndarray, size: int) -> None:
+    """Refuse indices outside 0 … size - 1; one pass over them."""
+    if indices.dtype.kind not in "iu":
+        raise InputError(f"{name} must be integers; got {indices.dtype}")
+    if indices.size and not (indices.min() >= 0 and indices.max() < size):
+        raise InputError(
+            f"{name} points to places from {indices.min()} to {indices.max()}, and there are {size}"
+        )
+
+
+def check_pointers(name: str, pointers: np.ndarray, n: int, size: int) -> None:
+    """Refuse pointers of a compressed matrix with n rows that do not rise from 0 to size."""
+    check_shape(name, pointers, n + 1)
+    rising = pointers.dtype.kind in "iu" and bool(np.all(pointers[1:] >= pointers[:-1]))
+    if not rising or pointers[0] != 0 or pointers[-1] > size:
+        raise InputError(f"{name} must rise from 0 to at most {size}")
 
 
 if hasattr(os, "register_at_fork"):

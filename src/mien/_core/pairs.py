@@ -78,6 +78,8 @@ def score_all_pairs(model: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]
     if len(rows) < len(people):
         X, people = np.asarray(X)[rows], people[rows]
     matrix = score_matrix(model, X)
+    if len(matrix) != len(people):
+        raise InputError(f"y has {len(people)} entries for {len(matrix)} samples")
     first, second = np.triu_indices(len(people), 1)
     same = people[first] == people[second]
     if not same.any() or same.all():

@@ -10,7 +10,8 @@ from scipy import linalg, sparse
 
 from mien._core.linalg import symmetrize
 from mien._core.progress import track
-from mien._core.validation import LARGEST, check_labels, find_unknown
+from mien._core.rows import settle_range
+from mien._core.validation import check_labels, find_unknown
 from mien.errors import InputError
 
 __all__ = ["AdditiveStatistics", "GroupStatistics", "agree_features"]
@@ -178,9 +179,10 @@ class GroupStatistics(AdditiveStatistics):
     def _collect_batch(self, X: np.ndarray, y: np.ndarray | None) -> None:
         if X.dtype.kind not in "biuf":
             raise InputError(f"a batch must be real numbers; got {X.dtype}")
-        if not _all_finite(X):
-            raise InputError("the batch has NaN or infinite entries")
-        _check_range(X)
+        if X.dtype not in (np.float32, np.float64):
+            with np.errstate(over="ignore"):
+                X = X.astype(np.float64)
+        X = settle_range("the batch", X)
         if self.n_samples == 0:
             self.shift = X.mean(axis=0, dtype=np.float64)
         room = None
@@ -431,23 +433,6 @@ def agree_features(ours: str | None, theirs: str | None) -> str | None:
             "cannot be compared, added or adapted to each other"
         )
     return theirs if ours is None else ours
-
-
-def _all_finite(X: np.ndarray) -> bool:
-    """Whether no entry is NaN or infinite; a sum tells, unless it overflows."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        quick = np.isfinite(np.sum(X))
-    return bool(quick) or bool(np.all(np.isfinite(X)))
-
-
-def _check_range(X: np.ndarray) -> None:
-    """Refuse numbers whose products overflow, before they become NaN in what is learned."""
-    largest = float(max(X.max(initial=0), -X.min(initial=0)))
-    if largest > LARGEST:
-        raise InputError(
-            f"X has values up to {largest:.3g}; beyond ±{LARGEST:.0e} their products overflow: "
-            "scale them first"
-        )
 
 
 def _add_products(Z: np.ndarray, upper: np.ndarray, factor: float = 1.0) -> np.ndarray:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from mien._core.rows import settle_range
 from mien.errors import InputError, MissingDependencyError
 
 __all__ = [
-    "LARGEST",
     "check_array",
     "check_at_least_one_of",
     "check_choice",
@@ -26,8 +26,6 @@ __all__ = [
 ]
 
 NO_GROUP = -1
-#: Numbers within ±LARGEST can be squared, summed and multiplied a few times in double precision.
-LARGEST = 1e60
 # What NumPy, pandas and CSV files make of a missing label among strings.
 _MISSING_TEXTS = ("", "-1", "nan", "NaN", "NaT", "None", "<NA>")
 
@@ -57,13 +55,13 @@ def check_array(
     values: Any,
     *,
     shape: tuple[int | str, ...] | None = None,
-    largest: float = LARGEST,
+    largest: float | None = None,
     allow_empty: bool = True,
 ) -> np.ndarray:
     """The one door for arrays: real, finite numbers within a safe range, or an error.
 
     Integers and truth values become double precision, as do half and extended precision; numbers
-    too small for normal precision become zero. Text, dates, objects, complex numbers and sparse
+    too small for their squares become zero. Text, dates, objects, complex numbers and sparse
     matrices are refused.
 
     Parameters
@@ -74,8 +72,8 @@ def check_array(
         Numbers.
     shape : tuple of int or str, or None
         Lengths that must be met; a string is any length, and says what it is.
-    largest : float
-        Largest magnitude that is taken.
+    largest : float or None
+        Largest magnitude that is taken; None leaves it to the precision (``_core/rows.py``).
     allow_empty : bool
         Whether an array without entries is fine.
 
@@ -108,7 +106,10 @@ def check_array(
         raise InputError(f"{name} must have the shape ({wanted}); got {array.shape}")
     if array.size == 0 and not allow_empty:
         raise InputError(f"{name} is empty: its shape is {array.shape}")
-    return _bring_into_range(name, array, largest)
+    if array.dtype not in (np.float32, np.float64):
+        with np.errstate(over="ignore"):
+            array = array.astype(np.float64)
+    return settle_range(name, array, largest=largest)
 
 
 def _numbers_of_objects(name: str, array: np.ndarray) -> np.ndarray:
@@ -117,31 +118,6 @@ def _numbers_of_objects(name: str, array: np.ndarray) -> np.ndarray:
         strange = next(x for x in flat if not isinstance(x, (int, float, np.number, np.bool_)))
         raise InputError(f"{name} must be numbers; got a {type(strange).__name__} among them")
     return array.astype(np.float64)
-
-
-def _bring_into_range(name: str, array: np.ndarray, largest: float) -> np.ndarray:
-    kept = array.dtype in (np.float32, np.float64)
-    limit = min(largest, 1e18) if array.dtype == np.float32 else largest
-    if array.size:
-        with np.errstate(invalid="ignore", over="ignore"):
-            low, high = float(array.min()), float(array.max())
-        # Written so that NaN fails it.
-        if not (low >= -limit and high <= limit):
-            bad = int(np.count_nonzero(~np.isfinite(array))) if array.dtype.kind == "f" else 0
-            if bad:
-                raise InputError(f"{name} has {bad} NaN or infinite entries among {array.size}")
-            raise InputError(
-                f"{name} has values from {low:.3g} to {high:.3g}; beyond ±{limit:.0e} their "
-                "products overflow: scale them first"
-            )
-    if not kept:
-        array = array.astype(np.float64)
-    if array.size and array.dtype.kind == "f":
-        tiny = np.finfo(array.dtype).tiny
-        small = (array != 0) & (np.abs(array) < tiny)
-        if small.any():
-            array = np.where(small, array.dtype.type(0), array)
-    return array
 
 
 def check_finite(name: str, values: np.ndarray) -> np.ndarray:
@@ -336,7 +312,12 @@ def check_images(name: str, images: Any, *, colour: bool | None = None) -> np.nd
     colour : bool or None
         True wants three channels, False none, None takes both.
     """
-    array = np.asarray(images)
+    if isinstance(images, np.ma.MaskedArray):
+        raise InputError(f"{name} are masked: fill the masked pixels first")
+    try:
+        array = np.asarray(images)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be an array of pictures of one size") from error
     wanted = {True: "(n, h, w, 3)", False: "(n, h, w)", None: "(n, h, w) or (n, h, w, 3)"}[colour]
     is_colour = array.ndim == 4 and array.shape[-1] == 3
     if not (is_colour or array.ndim == 3) or (colour is not None and colour != is_colour):

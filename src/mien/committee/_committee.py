@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context, clone
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import (
     AT_LEAST_TWO,
@@ -22,6 +22,7 @@ from mien._core.constraints import (
 )
 from mien._core.linalg import gram_svd
 from mien._core.parallel import count_threads, map_threads, stream_threads
+from mien._core.rows import validate_rows
 from mien.committee._fusion import RunningFusion
 from mien.committee._preparation import Prepared, prepare
 from mien.committee._sampling import draw_columns, draw_pictures, member_generators, unique_share
@@ -155,11 +156,13 @@ class Committee(Prepared, ClassifierMixin, BaseEstimator):
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from rows X (n_samples, n_features) of the classes y (n_samples,)."""
-        X, y = validate_data(self, X, y, dtype=FLOATS)
+        X, y = validate_rows(self, X, y, dtype=FLOATS)
         check_classification_targets(y)
         self.classes_, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         if len(self.classes_) < 2:
             raise InputError("a committee needs two classes or more; got one class")
+        if np.all(X[0] == X):
+            raise InputError("all rows are the same: nothing tells the classes apart")
         F = self._fit_rotation(self._prepare(X, y))
         generators = member_generators(self.n_members, self.random_state)
         n_columns = self._resolve_columns(F.shape[1])
@@ -185,8 +188,6 @@ class Committee(Prepared, ClassifierMixin, BaseEstimator):
             return X
         self.mean_ = X.mean(axis=0)
         decomposition = gram_svd(X.astype(np.float64) - self.mean_)
-        if decomposition.s.size == 0:
-            raise InputError("all rows are the same: there is no principal component")
         self.components_ = decomposition.Vt.astype(X.dtype)
         return self._rotate(X)
 
@@ -211,7 +212,7 @@ class Committee(Prepared, ClassifierMixin, BaseEstimator):
 
     def _member_posteriors(self, X: Any) -> Iterator[np.ndarray]:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        X = validate_rows(self, X, dtype=FLOATS, reset=False)
         F = self._rotate(prepare(getattr(self, "preparation_", None), X))
         return stream_threads(
             lambda given: _posterior(given[0], F[:, given[1]], self.classes_),

@@ -17,7 +17,7 @@ from sklearn.base import (
 )
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import (
     AT_LEAST_TWO,
@@ -28,6 +28,7 @@ from mien._core.constraints import (
 )
 from mien._core.linalg import gram_svd
 from mien._core.parallel import count_threads, map_threads, one_blas_thread
+from mien._core.rows import validate_rows
 from mien.committee._enrolment import Enrolment
 from mien.committee._fusion import RunningFusion
 from mien.committee._lda import check_some_variation, discriminants, group_means, posteriors
@@ -248,7 +249,7 @@ class RandomSamplingLDA(
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from pictures X (n_samples, n_features) of the people y (n_samples,)."""
-        X, y = validate_data(self, X, y, dtype=FLOATS)
+        X, y = validate_rows(self, X, y, dtype=FLOATS)
         check_classification_targets(y)
         self.classes_, codes, self.counts_ = np.unique(y, return_inverse=True, return_counts=True)
         if len(self.classes_) < 2:
@@ -444,7 +445,7 @@ class RandomSamplingLDA(
 
     def _check(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
-        X = np.asarray(validate_data(self, X, dtype=FLOATS, reset=False))
+        X = np.asarray(validate_rows(self, X, dtype=FLOATS, reset=False))
         return prepare(getattr(self, "preparation_", None), X)
 
     @property

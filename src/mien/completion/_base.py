@@ -9,8 +9,9 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy import linalg, sparse
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, _fit_context
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from mien._core.rows import check_rows, validate_rows
 from mien._core.statistics import GroupStatistics
 from mien._core.validation import check_labels
 from mien.errors import InputError
@@ -30,6 +31,8 @@ __all__ = [
 
 Stream = Callable[[], Iterable[np.ndarray]]
 _DTYPES = (np.float64, np.float32)
+# What a model file may hold of a mean; pictures and vectors of faces are far below it.
+_LARGEST = 1e9
 _BATCH = 2048
 # One in so many vectors is held out to choose penalties, and at most so many in all.
 _HELD_OUT_SHARE = 10
@@ -113,7 +116,7 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
             Who each row belongs to. Whole people are then held out to choose penalties; without
             it the first rows are, as rows of one person usually stand together.
         """
-        X = validate_data(self, X, dtype=_DTYPES, order="C", ensure_min_samples=2)
+        X = validate_rows(self, X, dtype=_DTYPES, order="C", ensure_min_samples=2, largest=_LARGEST)
         held_out = split_held_out(len(X), groups)
         train = X[~held_out]
         return self._fit(
@@ -132,7 +135,15 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         held_out : (k, n_features)
             Vectors of other people than those in the batches, to choose penalties.
         """
-        return self._fit(batches, validate_data(self, held_out, dtype=_DTYPES, order="C"))
+        held_out = validate_rows(self, held_out, dtype=_DTYPES, order="C", largest=_LARGEST)
+
+        def checked() -> Iterator[np.ndarray]:
+            for batch in batches():
+                yield validate_rows(
+                    self, batch, dtype=_DTYPES, order="C", reset=False, largest=_LARGEST
+                )
+
+        return self._fit(checked, held_out)
 
     def _fit(self, stream: Stream, held_out: np.ndarray) -> Self:
         d = held_out.shape[1]
@@ -166,7 +177,15 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
             X with estimates in the covered features.
         """
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=_DTYPES, order="C", reset=False, ensure_all_finite=False)
+        X = validate_rows(
+            self,
+            X,
+            dtype=_DTYPES,
+            order="C",
+            reset=False,
+            ensure_all_finite=False,
+            largest=_LARGEST,
+        )
         if cover is None:
             covers = np.isnan(X)
         else:
@@ -203,9 +222,9 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         view = ~self.cover_ if view is None else np.asarray(view)
-        seen = np.asarray(seen)
+        seen = check_rows(seen, input_name="seen", dtype=_DTYPES, largest=_LARGEST)
         m = int(view.sum()) if view.dtype == bool else len(view)
-        if view.shape[-1] != self.n_features_in_ or seen.ndim != 2 or seen.shape[1] != m:
+        if view.shape[-1] != self.n_features_in_ or seen.shape[1] != m:
             raise InputError(
                 f"a view of {self.n_features_in_} features and what it shows are needed; got "
                 f"{view.shape} and {seen.shape}"
@@ -222,7 +241,7 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared error of the covered features of whole vectors X (n, d)."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=_DTYPES, order="C", reset=False)
+        X = validate_rows(self, X, dtype=_DTYPES, order="C", reset=False, largest=_LARGEST)
         values = self._estimate(X[:, ~self.cover_], ~self.cover_).values
         return -float(np.mean((values - X)[:, self.cover_] ** 2, dtype=np.float64))
 

@@ -194,9 +194,10 @@ class FaceCompleter(BaseEstimator):
             None takes the parameter.
         """
         check_is_fitted(self)
-        covers = self._read_covers(cover, len(faces))
+        array = self._read_array(faces)
+        covers = self._read_covers(cover, len(array))
         one = covers.ndim == 2
-        images = self._read(faces, np.broadcast_to(covers, (len(faces), *self.shape_[:2])))
+        images = self._read(array, np.broadcast_to(covers, (len(array), *self.shape_[:2])))
         pictures = np.empty(images.shape, np.float32)
         codes = None
         for kind, rows in _group(covers, len(images)):
@@ -218,7 +219,7 @@ class FaceCompleter(BaseEstimator):
             Pictures smaller by a whole factor f in both directions.
         """
         check_is_fitted(self)
-        images = self._read(faces, None)
+        images = self._read(self._read_array(faces), None)
         height, width = self.shape_[:2]
         factor = height // images.shape[1]
         wanted = (height // max(factor, 1), width // max(factor, 1))
@@ -254,11 +255,20 @@ class FaceCompleter(BaseEstimator):
             )
         return covers
 
-    def _read(self, faces: Any, covers: np.ndarray | None) -> np.ndarray:
-        """Pictures as float32 with covered pixels set to zero unread; visible ones are checked."""
-        array = np.asarray(faces)
+    def _read_array(self, faces: Any) -> np.ndarray:
+        """Pictures (n, h, w[, 3]) of integers or floats; their values are not looked at."""
+        try:
+            array = np.asarray(faces)
+        except ValueError as error:
+            raise InputError("faces must be pictures of one size") from error
+        if array.dtype.kind not in "uf" or isinstance(faces, np.ma.MaskedArray):
+            raise InputError(f"faces must be uint8, or floats in [0, 1]; got {array.dtype}")
         if array.ndim != len(self.shape_) + 1 or len(array) == 0:
             raise InputError(f"faces must be (n, {self.shape_}); got {array.shape}")
+        return array
+
+    def _read(self, array: np.ndarray, covers: np.ndarray | None) -> np.ndarray:
+        """Pictures as float32 with covered pixels set to zero unread; visible ones are checked."""
         if covers is not None:
             if array.shape[1:] != self.shape_:
                 raise InputError(f"faces must be {self.shape_}, as in fit; got {array.shape[1:]}")

@@ -68,6 +68,10 @@ class FaceStream:
             raise InputError("people can be given for an array of faces, not for a stream")
         if callable(faces):
             return faces
+        if not hasattr(faces, "__iter__") or isinstance(faces, (str, bytes, dict)):
+            raise InputError(f"faces must be pictures or a stream; got {type(faces).__name__}")
+        if hasattr(faces, "nnz"):
+            raise InputError("faces is a sparse matrix: give pictures (n, h, w)")
         if iter(faces) is faces:
             raise InputError(
                 "an iterator is empty after one pass, and training makes several: pass a function "

@@ -11,9 +11,10 @@ from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.isotonic import isotonic_regression
 from sklearn.utils import ClassifierTags
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mien._core.logistic import newton_logistic, ratio_costs
+from mien._core.rows import validate_rows
 from mien.errors import InputError
 from mien.evaluation._curves import check_two_classes, count_accepted
 
@@ -204,7 +205,7 @@ class LogisticCalibration(TransformerMixin, BaseEstimator):
         """
         if y is None:
             raise InputError("requires y to be passed, but the target y is None")
-        X = validate_data(self, _as_columns(X), dtype=np.float64)
+        X = validate_rows(self, _as_columns(X), dtype=np.float64)
         truth = check_same(y, X.shape[0])
         n_genuine = int(truth.sum())
         weight = np.where(
@@ -227,7 +228,7 @@ class LogisticCalibration(TransformerMixin, BaseEstimator):
         """Log-likelihood ratios (n_pairs,) of scores (n_pairs,) or (n_pairs, n_systems)."""
         check_is_fitted(self)
         columns = _as_columns(X) if self.n_features_in_ == 1 else X
-        X = validate_data(self, columns, dtype=np.float64, reset=False)
+        X = validate_rows(self, columns, dtype=np.float64, reset=False)
         return X @ self.coef_ + self.intercept_
 
     def __sklearn_tags__(self) -> Any:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import numpy as np
 from numba import get_num_threads, njit, prange
 
+from mien._core.jit import check_indices, check_shape
+
 
 @njit(nogil=True, cache=True, boundscheck=False)
 def _count_row(values, scale, base, places, table):  # type: ignore[no-untyped-def]
     """Count finite values (n,) into table (n_bins + 2,): first all places, which is vectorised."""
+    last = np.int32(table.size - 1)
     for k in range(values.size):
-        places[k] = np.int32(np.floor(values[k] * scale)) - base
+        # Held inside the table, whatever the caller has promised.
+        place = np.int32(np.floor(values[k] * scale)) - base
+        places[k] = min(max(place, np.int32(0)), last)
     for k in range(values.size):
         table[places[k]] += np.uint32(1)
 
@@ -25,7 +30,8 @@ def _count_row_with_ends(values, scale, base, low, high, table):  # type: ignore
         elif value >= high:
             table[table.size - 1] += np.uint32(1)
         else:
-            table[np.int64(np.floor(value * scale)) - base] += np.uint32(1)
+            place = np.int64(np.floor(value * scale)) - base
+            table[min(max(place, np.int64(0)), table.size - 1)] += np.uint32(1)
 
 
 @njit(parallel=True, nogil=True, cache=True, boundscheck=False)
@@ -58,6 +64,8 @@ def count_block(
     tables: np.ndarray,
 ) -> None:
     """Count a block; ``inside`` says that no score lies outside the limits."""
+    check_shape("starts", starts, len(scores))
+    check_indices("starts", starts, scores.shape[1] + 1)
     small = abs(base) + tables.shape[1] < 2**31
     if inside and small and scale < 2**100:
         # a power of two: the product is exact in the precision of the scores

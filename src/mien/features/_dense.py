@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mien._core.progress import track
 from mien._core.sampling import cap_rows
+from mien._core.validation import check_images
 from mien.errors import InputError
 
 __all__ = [
@@ -274,17 +275,24 @@ class PairedDescriptors(TransformerMixin, BaseEstimator):
         return self._apply(described)
 
     def _describe(self, X: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        if not hasattr(X, "__len__") or hasattr(X, "nnz") or isinstance(X, (str, bytes, dict)):
+            raise InputError(f"X must be pictures, an array or a list; got {type(X).__name__}")
         if len(X) == 0:
             raise InputError("no pictures to describe")
         firsts, seconds = [], []
         for i, picture in enumerate(track(X, "describing pictures")):
-            image = np.asarray(picture)
+            try:
+                image = np.asarray(picture)
+            except ValueError as error:
+                raise InputError(f"picture {i} has rows of several lengths") from error
             if image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] != 3):
                 raise InputError(f"picture {i} must be (h, w) or (h, w, 3); got {image.shape}")
-            if image.dtype == np.uint8:
-                image = image / np.float32(255)
-            if not np.all(np.isfinite(image)):
-                raise InputError(f"picture {i} has NaN or infinite pixels")
+            image = check_images(f"picture {i}", image[None])[0]
+            if min(image.shape[:2]) < self.patch:
+                raise InputError(
+                    f"picture {i} is {image.shape[0]}×{image.shape[1]}: it has no patch of "
+                    f"{self.patch} pixels"
+                )
             if self.side is not None:
                 image = _reduce_picture(image, self.side)
             firsts.append(self._view(self.first, image, i))
@@ -314,6 +322,10 @@ class PairedDescriptors(TransformerMixin, BaseEstimator):
                 raise InputError(
                     f"n_components is {self.n_components}, and the {name} view allows {most}: "
                     f"{len(rows)} descriptors of {part.shape[1]} features"
+                )
+            if np.all(part == part[0]):
+                raise InputError(
+                    f"the {name} view is the same in every patch: there is nothing to learn"
                 )
         from sklearn.decomposition import PCA
 

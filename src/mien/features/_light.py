@@ -6,9 +6,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin, _fit_context
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import NON_NEGATIVE, POSITIVE_INTEGER
+from mien._core.rows import validate_rows
 from mien.errors import InputError
 from mien.features._pixels import _take_light_out
 
@@ -75,7 +76,7 @@ class LightNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check that rows X (n, height · width) fit the shape, and learn their scale."""
-        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, dtype=[np.float64, np.float32])
         self._shape(X.shape[1])
         if self.window < 3 or self.window % 2 == 0:
             raise InputError(f"window must be odd and at least 3; got {self.window}")
@@ -88,7 +89,7 @@ class LightNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         from scipy.ndimage import gaussian_filter
 
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
+        X = validate_rows(self, X, dtype=[np.float64, np.float32], reset=False)
         pictures = X.reshape(len(X), *self._shape(X.shape[1]))
         out = _take_light_out(pictures, self.window, self.floor_)
         if self.smooth:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -67,6 +67,30 @@ def consistency(where: str, name: str = "") -> Iterator[None]:
         ValueError,
     ) as error:
         raise ModelDamagedError(f"{where}: the content is inconsistent ({error!s:.200})") from error
+
+
+@lru_cache(maxsize=256)
+def _param_names(cls: Any) -> tuple[str, ...]:
+    return tuple(cls._get_param_names())
+
+
+@lru_cache(maxsize=4096)
+def _is_taken(cls: type, attribute: str) -> bool:
+    """Whether the class itself has something by this name, without asking the class."""
+    return any(vars(base).get(attribute) is not None for base in cls.__mro__)
+
+
+def _validate(model: Any, params: dict[str, Any]) -> None:
+    """The class's own constraints; as ``_validate_params``, which looks the names up each time."""
+    from sklearn.base import BaseEstimator
+    from sklearn.utils._param_validation import validate_parameter_constraints
+
+    if type(model)._validate_params is BaseEstimator._validate_params:
+        constraints = getattr(model, "_parameter_constraints", None)
+        if constraints is not None:
+            validate_parameter_constraints(constraints, params, caller_name=type(model).__name__)
+    else:
+        model._validate_params()
 
 
 class Decoder:
@@ -247,7 +271,8 @@ class Decoder:
     def _build_estimator(
         self, name: str, cls: Any, params: dict[str, Any], state: dict[str, Any]
     ) -> Any:
-        known = set(cls._get_param_names())
+        names = _param_names(cls)
+        known = set(names)
         extra, missing = sorted(set(params) - known), sorted(known - set(params))
         if extra:
             raise ModelDamagedError(f"{self.where}: {name} has no parameter {extra!r:.80}")
@@ -263,16 +288,16 @@ class Decoder:
         state = {n: v for n, v in state.items() if n not in RUNTIME}
         state |= {n: v for n, v in _FITTED_RUNTIME.get(name, {}).items() if state}
         model = cls(**params)
-        validate = getattr(model, "_validate_params", None)
-        if validate is not None:
-            validate()
-        self._verify(name, model.get_params(deep=False), state)
+        given = {parameter: getattr(model, parameter) for parameter in names}
+        if hasattr(model, "_validate_params"):
+            _validate(model, given)
+        self._verify(name, given, state)
         for attribute, value in state.items():
             # A file may fill an object with values; it may not replace what the object does.
             if (
                 not attribute.isidentifier()
                 or attribute.startswith("__")
-                or inspect.getattr_static(cls, attribute, None) is not None
+                or _is_taken(cls, attribute)
             ):
                 raise ModelDamagedError(
                     f"{self.where}: {cls.__name__} has no attribute {attribute!r:.80}"

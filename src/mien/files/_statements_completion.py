@@ -97,7 +97,8 @@ def _check_dictionary(params: Values, fitted: Values, sizes: Sizes) -> None:
 
 
 def _check_fastfood(params: Values, fitted: Values, sizes: Sizes) -> None:
-    _check_dictionary(params, fitted, sizes)
+    if not 1 <= fitted["n_nonzero_coefs_"] <= min(sizes["k"], sizes["w"]):
+        raise Mismatch(f"n_nonzero_coefs_ is {fitted['n_nonzero_coefs_']}")
     doubled = 2 if params["functions"] == "sincos" else 1
     if fitted["map_"].n_frequencies_ * doubled != sizes["w"]:
         raise Mismatch("atoms_ does not fit the features of map_")

@@ -18,10 +18,11 @@ from sklearn.base import (
 )
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import POSITIVE
 from mien._core.jit import load_kernels
+from mien._core.rows import check_rows, validate_rows
 from mien.errors import InputError, NumericsWarning
 
 __all__ = ["RandomFourierFeatures", "median_distance"]
@@ -91,7 +92,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> RandomFourierFeatures:
         """Draw the frequencies for the width of X (n, d), and choose sigma from its rows."""
-        X = validate_data(self, X, dtype=[np.float32, np.float64])
+        X = validate_rows(self, X, dtype=[np.float32, np.float64])
         rng = check_random_state(self.random_state)
         self.n_frequencies_ = self._draw(rng, X.shape[1])
         self.sigma_ = self._resolve_sigma(X, rng)
@@ -103,13 +104,13 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         """Fit on the first batch of a stream; later batches are checked and change nothing."""
         if not hasattr(self, "n_frequencies_"):
             return self.fit(X)
-        validate_data(self, X, dtype=[np.float32, np.float64], reset=False)
+        validate_rows(self, X, dtype=[np.float32, np.float64], reset=False)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
         """Features (n, n_features_out) of X (n, d), in the precision of X."""
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float32, np.float64], order="C", reset=False)
+        X = validate_rows(self, X, dtype=[np.float32, np.float64], order="C", reset=False)
         out = np.empty((len(X), self._n_features_out), X.dtype)
         self._transform_into(X, out)
         return out
@@ -133,7 +134,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             angles that contradict the vector found (they have wrapped around).
         """
         check_is_fitted(self)
-        X = check_array(X, dtype=[np.float32, np.float64])
+        X = check_rows(X, dtype=[np.float32, np.float64])
         if X.shape[1] != self._n_features_out:
             raise InputError(
                 f"features of {self._n_features_out} columns are needed; got {X.shape[1]}"

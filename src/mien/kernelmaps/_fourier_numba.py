@@ -16,9 +16,15 @@ import math
 import numpy as np
 from numba import njit, prange
 
+from mien._core.jit import check_indices, check_shape
+from mien.errors import InputError
+
 CHUNK = 16
 TILE = 64
 PIECE = 1024
+# Angles in single precision beyond this are taken by the library's sine and cosine: the reduction
+# by quarter turns would lose all digits.
+FAR = np.float32(8192)
 
 
 @njit
@@ -72,8 +78,7 @@ def _transform_row(row, other):
 
 
 @njit(parallel=True, cache=True)
-def transform_rows(X):
-    """Transform each row of X (n, d) in place."""
+def _transform_rows(X):
     n, d = X.shape
     for chunk in prange((n + CHUNK - 1) // CHUNK):
         other = np.empty(d, X.dtype)
@@ -82,8 +87,7 @@ def transform_rows(X):
 
 
 @njit(parallel=True, cache=True)
-def transform_middle(X):
-    """Transform X (n, m, d) in place along the axis in the middle, a tile of columns at a time."""
+def _transform_middle(X):
     n, m, d = X.shape
     tiles = (d + TILE - 1) // TILE
     for job in prange(n * tiles):
@@ -128,6 +132,11 @@ def _sine_cosine(x):
 def _write_features(angles, amplitude, row, cosine_at, sine_at, single):
     """Write amplitude times cosine and sine into row from the given places; -1 leaves one out."""
     n = angles.size
+    if single:
+        far = 0
+        for j in range(n):
+            far += abs(angles[j]) > FAR
+        single = far == 0
     if single and cosine_at >= 0 and sine_at >= 0:
         cosines = row[cosine_at : cosine_at + n]
         sines = row[sine_at : sine_at + n]
@@ -164,8 +173,7 @@ def _block_angles(x, signs, order, gains, scales, angles, other):
 
 
 @njit(parallel=True, cache=True)
-def fastfood_project(X, signs, order, gains, scales, out):
-    """``V x`` for each row of X (n, width), into out (n, n_frequencies)."""
+def _fastfood_project(X, signs, order, gains, scales, out):
     n = X.shape[0]
     blocks, d = signs.shape
     frequencies = out.shape[1]
@@ -181,11 +189,7 @@ def fastfood_project(X, signs, order, gains, scales, out):
 
 
 @njit(parallel=True, cache=True)
-def fastfood_features(X, signs, order, gains, scales, frequencies, amplitude, at, single, out):
-    """Features of each row of X (n, width), into out (n, n_features_out).
-
-    ``at`` holds the first columns of the cosines and of the sines, -1 for none.
-    """
+def _fastfood_features(X, signs, order, gains, scales, frequencies, amplitude, at, single, out):
     n = X.shape[0]
     blocks, d = signs.shape
     for chunk in prange((n + CHUNK - 1) // CHUNK):
@@ -202,8 +206,7 @@ def fastfood_features(X, signs, order, gains, scales, frequencies, amplitude, at
 
 
 @njit(parallel=True, cache=True)
-def angle_features(angles, amplitude, at, single, out):
-    """Features of angles (n, n_frequencies), into out (n, n_features_out)."""
+def _angle_features(angles, amplitude, at, single, out):
     n, frequencies = angles.shape
     for i in prange(n):
         piece = np.empty(PIECE, angles.dtype)  # apart from out, so that the loop is vectorised
@@ -213,3 +216,68 @@ def angle_features(angles, amplitude, at, single, out):
             cosine_at = at[0] + low if at[0] >= 0 else -1
             sine_at = at[1] + low if at[1] >= 0 else -1
             _write_features(piece[:count], amplitude, out[i], cosine_at, sine_at, single)
+
+
+# ---------------------------------------------------------------- the doors
+
+
+def _check_power(name, length):
+    if length < 1 or length & (length - 1):
+        raise InputError(f"{name} must be a power of two; got {length}")
+
+
+def _check_diagonals(X, signs, order, gains, scales):
+    _check_power("the length of a block", signs.shape[-1])
+    blocks, d = signs.shape
+    for name, array in (("order", order), ("gains", gains), ("scales", scales)):
+        check_shape(name, array, blocks, d)
+    check_indices("order", order, d)
+    if X.ndim != 2 or X.shape[1] > d:
+        raise InputError(f"rows of {X.shape[1:]} do not fit blocks of {d}")
+
+
+def _check_columns(n, frequencies, at, out):
+    room = out.shape[1] - frequencies if out.ndim == 2 and len(out) == n else -1
+    if max(at) < 0 or max(at) > room:
+        raise InputError(
+            f"{frequencies} frequencies of {n} rows do not fit an array of {out.shape}"
+        )
+
+
+def transform_rows(X):
+    """Transform each row of X (n, d) in place; d is a power of two."""
+    _check_power("the length of a row", X.shape[1])
+    _transform_rows(X)
+
+
+def transform_middle(X):
+    """Transform X (n, m, d) in place along the axis in the middle, a tile of columns at a time."""
+    _check_power("the axis in the middle", X.shape[1])
+    _transform_middle(X)
+
+
+def fastfood_project(X, signs, order, gains, scales, out):
+    """``V x`` for each row of X (n, width), into out (n, n_frequencies)."""
+    _check_diagonals(X, signs, order, gains, scales)
+    _check_columns(len(X), out.shape[1], (0,), out)
+    if out.shape[1] > signs.size:
+        raise InputError(f"{out.shape[1]} frequencies are more than {signs.size} diagonals give")
+    _fastfood_project(X, signs, order, gains, scales, out)
+
+
+def fastfood_features(X, signs, order, gains, scales, frequencies, amplitude, at, single, out):
+    """Features of each row of X (n, width), into out (n, n_features_out).
+
+    ``at`` holds the first columns of the cosines and of the sines, -1 for none.
+    """
+    _check_diagonals(X, signs, order, gains, scales)
+    _check_columns(len(X), frequencies, at, out)
+    if not signs.size - signs.shape[1] < frequencies <= signs.size:
+        raise InputError(f"{frequencies} frequencies do not fit diagonals of {signs.shape}")
+    _fastfood_features(X, signs, order, gains, scales, frequencies, amplitude, at, single, out)
+
+
+def angle_features(angles, amplitude, at, single, out):
+    """Features of angles (n, n_frequencies), into out (n, n_features_out)."""
+    _check_columns(*angles.shape, at, out)
+    _angle_features(angles, amplitude, at, single, out)

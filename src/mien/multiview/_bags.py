@@ -7,10 +7,11 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils import check_array
+from scipy import sparse
 
 from mien._core.parallel import count_threads, map_threads
-from mien.errors import InputError
+from mien._core.rows import check_rows
+from mien.errors import InputError, InputTypeError
 
 __all__ = [
     "Bags",
@@ -42,33 +43,45 @@ class Bags(NamedTuple):
 def check_bags(bags: Any, n_features: int | None = None, name: str = "X") -> Bags:
     """Bring bags into one array with offsets, or say what is wrong with them.
 
-    Parameters
-    ----------
-    bags : list of (n_i, d), or (descriptors, offsets), or array (n, d) or (n, m, d)
-        An array (n, d) is n bags of one descriptor, an array (n, m, d) is n bags of m.
-    n_features : int or None
-        Length d that a descriptor must have.
-    name : str
-        What to call them in an error.
+        Parameters
+        ----------
+        bags : list of (n_i, d), or (descriptors, offsets), or array (n, d) or (n, m, d)
+            An array (n, d) is n bags of one descriptor, an array (n, m, d) is n bags of m.
+        n_features : int or None
+            Length d that a descriptor must have.
+        name : str
+            What to call them in an error.
 
-    Examples
-    --------
-    >>> import numpy as np
-    >>> bags = check_bags([np.ones((3, 2)), np.zeros((0, 2)), np.ones((1, 2))])
-    >>> len(bags), bags.offsets.tolist()
-    (3, [0, 3, 3, 4])
+        Examples
+        --------
+        >>> import numpy as np
+    from scipy import sparse
+        >>> bags = check_bags([np.ones((3, 2)), np.zeros((0, 2)), np.ones((1, 2))])
+        >>> len(bags), bags.offsets.tolist()
+        (3, [0, 3, 3, 4])
     """
+    if isinstance(bags, (list, tuple)):
+        if any(sparse.issparse(bag) for bag in bags):
+            raise InputTypeError(f"{name} has a sparse bag: give a dense one, with .toarray()")
+        try:
+            axes = [np.ndim(bag) for bag in bags]
+        except ValueError as error:
+            raise InputError(f"{name} has a bag with rows of several lengths") from error
+        if axes and max(axes) < 2 and len({np.size(bag) for bag in bags}) > 1:
+            raise InputError(f"{name} must be bags (n_i, d), or rows of one length")
     if isinstance(bags, Bags):
         found = bags
     elif isinstance(bags, tuple) and len(bags) == 2 and np.ndim(bags[1]) == 1:
         found = _from_offsets(bags[0], np.asarray(bags[1]), name)
     elif isinstance(bags, (list, tuple)) and any(np.ndim(bag) == 2 for bag in bags):
         found = _from_list(bags, name)
-    elif (array := np.asarray(bags)).ndim == 3:
-        rows = check_array(array.reshape(-1, array.shape[2]), input_name=name, dtype=_FLOATS)
-        found = Bags(rows, np.arange(len(array) + 1) * array.shape[1])
+    elif np.ndim(bags) == 3:
+        array = np.asarray(bags)
+        n, m, width = array.shape
+        rows = check_rows(array.reshape(n * m, width), input_name=name, dtype=_FLOATS)
+        found = Bags(rows, np.arange(n + 1) * m)
     else:
-        rows = check_array(bags, input_name=name, dtype=_FLOATS)
+        rows = check_rows(bags, input_name=name, dtype=_FLOATS)
         found = Bags(rows, np.arange(len(rows) + 1))
     d = found.descriptors.shape[1]
     if n_features is not None and d != n_features:
@@ -83,6 +96,8 @@ _FLOATS = [np.float64, np.float32]
 
 
 def _from_list(bags: Sequence[Any], name: str) -> Bags:
+    if any(np.asarray(bag).dtype.kind not in "biufO" for bag in bags):
+        raise InputTypeError(f"{name} must be bags of real numbers")
     widths = {np.shape(bag)[1] for bag in bags if np.ndim(bag) == 2}
     if len(widths) != 1:
         raise InputError(f"the bags of {name} have descriptors of {sorted(widths)} features")
@@ -91,14 +106,14 @@ def _from_list(bags: Sequence[Any], name: str) -> Bags:
         if np.ndim(bag) != 2 and np.size(bag) != 0:
             raise InputError(f"bag {i} of {name} must be (n, {width}); got {np.shape(bag)}")
     offsets = np.concatenate([[0], np.cumsum([len(bag) for bag in bags])])
-    rows = np.concatenate([np.reshape(bag, (-1, width)) for bag in bags])
+    rows = np.concatenate([np.reshape(bag, (len(bag), width)) for bag in bags])
     if len(rows) == 0:
         return Bags(rows.astype(np.float64), offsets)
-    return Bags(check_array(rows, input_name=name, dtype=_FLOATS), offsets)
+    return Bags(check_rows(rows, input_name=name, dtype=_FLOATS), offsets)
 
 
 def _from_offsets(descriptors: Any, offsets: np.ndarray, name: str) -> Bags:
-    rows = check_array(descriptors, input_name=name, dtype=_FLOATS)
+    rows = check_rows(descriptors, input_name=name, dtype=_FLOATS)
     if offsets.dtype.kind not in "iu" or offsets.size < 2:
         raise InputError(f"the offsets of {name} must be integers, one more than there are bags")
     if offsets[0] != 0 or offsets[-1] != len(rows) or np.any(np.diff(offsets) < 0):

@@ -189,7 +189,9 @@ class FisherVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 f"got n_samples = {len(descriptors)}"
             )
         descriptors = cap_rows(descriptors, self.max_descriptors, rng)
-        spread = float(descriptors.var(axis=0).mean())
+        spread = float(descriptors.var(axis=0, dtype=np.float64).mean())
+        if np.all(descriptors == descriptors[0]):
+            raise InputError("all descriptors are the same: there is nothing to model")
         self.mixture_ = GaussianMixture(
             self.n_components,
             covariance_type="diag",

@@ -12,10 +12,10 @@ from sklearn.base import BaseEstimator, _fit_context
 from sklearn.cluster import KMeans
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import validate_data
 
 from mien._core.constraints import NON_NEGATIVE, POSITIVE, POSITIVE_INTEGER
 from mien._core.em import EMResult, run_em
+from mien._core.rows import validate_rows
 from mien.errors import InputError, NumericsWarning
 from mien.multiview._batches import first_pair, pooled_moments, read_maps
 from mien.multiview._mixture import (
@@ -410,7 +410,7 @@ class MixturePCCA(MixtureUse, BaseEstimator):
                 "MixturePCCA requires y to be passed, but the target y is None: it is the second "
                 "view of the samples"
             )
-        X = validate_data(self, X, reset=reset, dtype=[np.float64, np.float32])
+        X = validate_rows(self, X, reset=reset, dtype=[np.float64, np.float32])
         Y = self._check_second(Y, reset)
         if len(X) != len(Y):
             raise InputError(f"X has {len(X)} samples and Y has {len(Y)}: views are paired")

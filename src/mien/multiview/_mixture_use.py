@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils import check_array, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
+from mien._core.rows import check_rows, validate_rows
 from mien.errors import InputError
 from mien.multiview._mixture import Parameters, Posterior, expectation, latent_means, posterior
 
@@ -146,7 +147,7 @@ class MixtureUse(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
             raise InputError("give at least one of the views X and Y")
         views, observed = [], (X is not None, Y is not None)
         if X is not None:
-            views.append(validate_data(self, X, reset=False, dtype=[np.float64, np.float32]))
+            views.append(validate_rows(self, X, reset=False, dtype=[np.float64, np.float32]))
         if Y is not None:
             views.append(self._check_second(Y))
         if len(views) == 2 and len(views[0]) != len(views[1]):
@@ -171,7 +172,7 @@ class MixtureUse(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         )
 
     def _check_second(self, Y: Any, reset: bool = False) -> np.ndarray:
-        Y = check_array(
+        Y = check_rows(
             Y, dtype=[np.float64, np.float32], ensure_2d=False, input_name="Y", estimator=self
         )
         Y = Y[:, None] if Y.ndim == 1 else Y

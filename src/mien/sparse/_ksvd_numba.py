@@ -12,6 +12,8 @@ import math
 import numpy as np
 from numba import njit, prange
 
+from mien._core.jit import check_indices, check_pointers, check_shape
+
 FAST = {"reassoc", "contract", "nsz"}
 CHUNK = 128
 # Numbers that an atom must have in its rows before threads are worth waiting for: on a machine
@@ -20,8 +22,7 @@ FEW = 1 << 19
 
 
 @njit(parallel=True, cache=True, fastmath={"contract"})
-def residual(X, pointers, indices, values, atoms, out):
-    """X (n, d) less its codes times the atoms (n_atoms, d), into out (n, d)."""
+def _residual(X, pointers, indices, values, atoms, out):
     for i in prange(X.shape[0]):
         row = out[i]
         row[:] = X[i]
@@ -82,8 +83,7 @@ def _finish(direction, old, square, bound):
 
 
 @njit(parallel=True, cache=True)
-def sweep(R, pointers, rows, coefficients, atoms, bound):
-    """One power step for each atom and its coefficients, in turn; all arrays are updated."""
+def _sweep(R, pointers, rows, coefficients, atoms, bound):
     d = R.shape[1]
     n_atoms = atoms.shape[0]
     old = np.empty(d, R.dtype)
@@ -122,3 +122,27 @@ def sweep(R, pointers, rows, coefficients, atoms, bound):
                 b = min(high, a + CHUNK)
                 _scatter(R, rows[a:b], coefficients[a:b], old, new, overlap, length)
         atoms[k] = new
+
+
+# ---------------------------------------------------------------- the doors
+
+
+def residual(X, pointers, indices, values, atoms, out):
+    """X (n, d) less its codes times the atoms (n_atoms, d), into out (n, d)."""
+    n, d = X.shape
+    check_shape("atoms", atoms, len(atoms), d)
+    check_shape("out", out, n, d)
+    check_shape("values", values, *indices.shape)
+    check_pointers("pointers", pointers, n, indices.size)
+    check_indices("indices", indices, len(atoms))
+    _residual(X, pointers, indices, values, atoms, out)
+
+
+def sweep(R, pointers, rows, coefficients, atoms, bound):
+    """One power step for each atom and its coefficients, in turn; all arrays are updated."""
+    n, d = R.shape
+    check_shape("atoms", atoms, len(atoms), d)
+    check_shape("coefficients", coefficients, *rows.shape)
+    check_pointers("pointers", pointers, len(atoms), rows.size)
+    check_indices("rows", rows, n)
+    _sweep(R, pointers, rows, coefficients, atoms, bound)

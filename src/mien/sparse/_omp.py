@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 from scipy.linalg import solve_triangular
-from sklearn.utils.validation import check_array
 
 from mien._core.jit import load_kernels
 from mien._core.parallel import map_threads
 from mien._core.progress import report
+from mien._core.rows import check_rows
 from mien._core.validation import check_at_least_one_of
 from mien.errors import InputError
 
@@ -252,8 +252,8 @@ def orthogonal_matching_pursuit(
     array([[ 3.,  0., -2.]])
     """
     check_at_least_one_of(n_nonzero_coefs=n_nonzero_coefs, tol=tol)
-    X = check_array(X, dtype=[np.float64, np.float32], order="C")
-    dictionary = check_array(dictionary, dtype=X.dtype, order="C")
+    X = check_rows(X, dtype=[np.float64, np.float32], order="C")
+    dictionary = check_rows(dictionary, dtype=X.dtype, order="C")
     if X.shape[1] != dictionary.shape[1]:
         raise InputError(
             f"signals of {X.shape[1]} numbers cannot be coded by atoms of {dictionary.shape[1]}"

@@ -17,6 +17,9 @@ import math
 import numpy as np
 from numba import njit
 
+from mien._core.jit import check_shape
+from mien.errors import InputError
+
 # Correlations that are updated by all rows before the next ones: they stay in the first cache.
 BLOCK = 2048
 # Correlations of which the largest is remembered.
@@ -159,13 +162,7 @@ def _sort(atoms, values, i, k):
 
 
 @njit(nogil=True, cache=True)
-def pursue_all(alpha, bits, mask, energy, gram, stops, atoms, values, counts, left):
-    """Code every signal from its correlations alpha (n, n_atoms), which are overwritten.
-
-    ``bits`` is alpha seen as integers, ``mask`` all of their bits but the sign, ``stops`` the
-    energy to stop at, the smallest correlation (relative to the signal) and the smallest pivot.
-    Writes atoms and values (n, n_nonzero_coefs), counts (n,), and the energy that is left (n,).
-    """
+def _pursue_all(alpha, bits, mask, energy, gram, stops, atoms, values, counts, left):
     n, n_atoms = alpha.shape
     n_nonzero_coefs = atoms.shape[1]
     factor = np.empty((n_nonzero_coefs, n_nonzero_coefs), alpha.dtype)
@@ -179,3 +176,22 @@ def pursue_all(alpha, bits, mask, energy, gram, stops, atoms, values, counts, le
             alpha, bits, mask, i, energy[i], gram, own, work, atoms, values
         )
         _sort(atoms, values, i, counts[i])
+
+
+def pursue_all(alpha, bits, mask, energy, gram, stops, atoms, values, counts, left):
+    """Code every signal from its correlations alpha (n, n_atoms), which are overwritten.
+
+    ``bits`` is alpha seen as integers, ``mask`` all of their bits but the sign, ``stops`` the
+    energy to stop at, the smallest correlation (relative to the signal) and the smallest pivot.
+    Writes atoms and values (n, n_nonzero_coefs), counts (n,), and the energy that is left (n,).
+    """
+    n, n_atoms = alpha.shape
+    if n_atoms == 0 or bits.itemsize != alpha.itemsize:
+        raise InputError(f"correlations of {alpha.shape} cannot be coded")
+    check_shape("bits", bits, n, n_atoms)
+    check_shape("gram", gram, n_atoms, n_atoms)
+    check_shape("atoms", atoms, n, atoms.shape[-1])
+    check_shape("values", values, *atoms.shape)
+    for name, array in (("energy", energy), ("counts", counts), ("left", left)):
+        check_shape(name, array, n)
+    _pursue_all(alpha, bits, mask, energy, gram, stops, atoms, values, counts, left)

@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils.validation import check_array, check_is_fitted
+from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import NON_NEGATIVE
+from mien._core.rows import check_rows
 from mien.errors import InputError
 from mien.sparse._ksvd import KSVD
 from mien.sparse._omp import pursue
@@ -136,7 +137,7 @@ forget, init, warm_start, min_improvement, checkpoint, callback, random_state
         """
         check_is_fitted(self)
         shown = self._check_visible(self.visible_ if visible is None else visible)
-        X = check_array(X, dtype=[np.float64, np.float32], order="C")
+        X = check_rows(X, dtype=[np.float64, np.float32], order="C")
         if X.shape[1] != int(shown.sum()):
             raise InputError(f"{shown.sum()} features are visible; got {X.shape[1]}")
         atoms = np.ascontiguousarray(self.components_[:, shown], dtype=X.dtype)

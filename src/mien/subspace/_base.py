@@ -13,9 +13,10 @@ from sklearn.base import (
     _fit_context,
 )
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mien._core.progress import track
+from mien._core.rows import validate_rows
 from mien._core.statistics import GroupStatistics
 from mien._core.validation import check_groups
 from mien.errors import InputError
@@ -35,7 +36,7 @@ class LinearProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
     def transform(self, X: Any) -> np.ndarray:
         """Project X (n_samples, n_features) to (n_samples, n_components); float32 stays so."""
         check_is_fitted(self, "components_")
-        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        X = validate_rows(self, X, dtype=FLOATS, reset=False)
         components = self.components_.astype(X.dtype, copy=False)
         # The mean is projected once and not subtracted from every picture.
         return X @ components.T - (self.components_ @ self.mean_).astype(X.dtype)
@@ -110,7 +111,7 @@ def check_points_and_groups(
             f"{type(estimator).__name__} requires y to be passed, but the target y is None: give "
             "the group of each sample as y, or as groups="
         )
-    X = validate_data(estimator, X, dtype=FLOATS, ensure_min_samples=2)
+    X = validate_rows(estimator, X, dtype=FLOATS, ensure_min_samples=2)
     return X, check_groups(groups, len(X))
 
 

@@ -15,9 +15,10 @@ from sklearn.base import (
 )
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import NON_NEGATIVE, POSITIVE
+from mien._core.rows import validate_rows
 from mien._core.validation import check_labels
 from mien.errors import InputError
 from mien.subspace._base import BATCH_BYTES, FLOATS
@@ -106,7 +107,7 @@ class ClassDependenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Learn a filter for each class of y (n_samples,) from X (n_samples, n_features)."""
-        X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
+        X, y = validate_rows(self, X, y, dtype=FLOATS, ensure_min_samples=2)
         self.classes_, codes = np.unique(
             check_labels("y", y, len(X), missing="class"), return_inverse=True
         )
@@ -128,7 +129,7 @@ class ClassDependenceFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin,
     def transform(self, X: Any) -> np.ndarray:
         """Answers (n_samples, n_classes) of every class's filter to X (n_samples, n_features)."""
         check_is_fitted(self, "filters_")
-        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        X = validate_rows(self, X, dtype=FLOATS, reset=False)
         points = self.points_.astype(X.dtype, copy=False)
         filters = self.filters_.astype(X.dtype, copy=False)
         rows = max(1, BATCH_BYTES // (8 * len(points)))

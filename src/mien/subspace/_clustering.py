@@ -12,9 +12,9 @@ from sklearn.cluster import KMeans
 from sklearn.metrics.pairwise import cosine_distances, euclidean_distances
 from sklearn.preprocessing import normalize
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import validate_data
 
 from mien._core.constraints import NON_NEGATIVE, POSITIVE_INTEGER
+from mien._core.rows import validate_rows
 from mien._core.validation import check_labels, find_unknown
 from mien.errors import InputError
 
@@ -204,7 +204,7 @@ class ConstrainedClustering(ClusterMixin, BaseEstimator):
         cannot_link : (n_pairs, 2) or None
             Rows of points that are in different clusters.
         """
-        X = validate_data(self, X, dtype=np.float64)
+        X = validate_rows(self, X, dtype=np.float64)
         if self.n_clusters is None and self.threshold is None and self.method == "kmeans":
             raise InputError('method="kmeans" needs n_clusters')
         pieces = _check_pieces(groups, len(X))

@@ -8,10 +8,10 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import validate_data
 
 from mien._core.constraints import FRACTION, POSITIVE_INTEGER
 from mien._core.linalg import fix_signs, numerical_rank, thin_svd
+from mien._core.rows import validate_rows
 from mien._core.statistics import GroupStatistics
 from mien._core.validation import NO_GROUP
 from mien.errors import InputError
@@ -130,7 +130,7 @@ class Eigenfaces(LinearProjection):
         """Learn from X (n_samples, n_features), or from GroupStatistics; y is ignored."""
         if isinstance(X, GroupStatistics):
             return self._fit_statistics(X)
-        X = validate_data(self, X, dtype=FLOATS, ensure_min_samples=2)
+        X = validate_rows(self, X, dtype=FLOATS, ensure_min_samples=2)
         solver = choose_solver(X, self.solver, self.n_components)
         if solver == "statistics":
             return self._fit_statistics(statistics_of(X, np.full(len(X), NO_GROUP)))

@@ -6,10 +6,10 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils.validation import validate_data
 
 from mien._core.constraints import FRACTION, POSITIVE_INTEGER
 from mien._core.linalg import fix_signs, simultaneous_diagonalisation, thin_svd
+from mien._core.rows import validate_rows
 from mien._core.statistics import GroupStatistics
 from mien._core.validation import check_labels
 from mien.errors import InputError
@@ -105,7 +105,7 @@ class Fisherfaces(GroupProjection):
         if isinstance(X, GroupStatistics):
             self._start_from(X)
             return self._fit_statistics(X)
-        X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
+        X, y = validate_rows(self, X, y, dtype=FLOATS, ensure_min_samples=2)
         self.classes_, classes = np.unique(
             check_labels("y", y, len(X), missing="class"), return_inverse=True
         )

@@ -16,10 +16,11 @@ from sklearn.base import (
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import FRACTION, POSITIVE, POSITIVE_INTEGER
 from mien._core.linalg import fix_signs
+from mien._core.rows import validate_rows
 from mien._core.statistics import GroupStatistics
 from mien._core.validation import NO_GROUP
 from mien.errors import InputError, PerformanceWarning
@@ -126,7 +127,7 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         With ``kernel="precomputed"`` X is the kernel (n_samples, n_training_samples).
         """
         check_is_fitted(self, "components_")
-        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        X = validate_rows(self, X, dtype=FLOATS, reset=False)
         width = max(self.components_.shape[1], self.n_features_in_)
         rows = max(1, BATCH_BYTES // (8 * width))
         parts = [self._project(X[start : start + rows]) for start in range(0, len(X), rows)]

@@ -150,7 +150,7 @@ def _rotate_back(inner: np.ndarray, groups: np.ndarray) -> np.ndarray:
     row, group = 0, 0
     for members, helmert in blocks:
         count, size = members.shape
-        part = inner[row : row + count * (size - 1)].reshape(count, size - 1, -1)
+        part = inner[row : row + count * (size - 1)].reshape(count, size - 1, inner.shape[1])
         means = between[group : group + count, None] / np.sqrt(size)
         out[members] = np.matmul(helmert.T, part) + means
         row += count * (size - 1)

@@ -10,9 +10,10 @@ from sklearn.base import BaseEstimator, ClassifierMixin, _fit_context
 from sklearn.neighbors import NearestNeighbors
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import POSITIVE_INTEGER
+from mien._core.rows import validate_rows
 from mien._core.validation import check_labels
 from mien.errors import InputError
 from mien.subspace._base import FLOATS
@@ -96,7 +97,7 @@ class NearestNeighbourIdentifier(ClassifierMixin, BaseEstimator):
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Keep the gallery X (n_gallery, n_features) with names y (n_gallery,)."""
-        X, y = validate_data(self, X, y, dtype=FLOATS)
+        X, y = validate_rows(self, X, y, dtype=FLOATS)
         check_classification_targets(y)
         self.gallery_ = np.array(X)
         self.labels_ = (
@@ -110,7 +111,7 @@ class NearestNeighbourIdentifier(ClassifierMixin, BaseEstimator):
     def kneighbors(self, X: Any, n_neighbors: int | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Distances and gallery rows (n_probes, k) of the nearest, nearest first."""
         check_is_fitted(self, "gallery_")
-        X = validate_data(self, X, dtype=FLOATS, reset=False)
+        X = validate_rows(self, X, dtype=FLOATS, reset=False)
         k = self.n_neighbors if n_neighbors is None else n_neighbors
         if not 1 <= k <= len(self.gallery_):
             raise InputError(

@@ -8,10 +8,10 @@ import numpy as np
 from scipy import linalg
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import validate_data
 
 from mien._core.constraints import FRACTION, NON_NEGATIVE, POSITIVE_INTEGER
 from mien._core.linalg import fix_signs, null_space, symmetrize, thin_svd
+from mien._core.rows import validate_rows
 from mien._core.statistics import GroupStatistics
 from mien._core.validation import check_groups, check_labels
 from mien.errors import InputError
@@ -367,7 +367,7 @@ class NullSpaceLDA(NullSpaceProjection):
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from X (n_samples, n_features) and classes y (n_samples,)."""
-        X, y = validate_data(self, X, y, dtype=FLOATS, ensure_min_samples=2)
+        X, y = validate_rows(self, X, y, dtype=FLOATS, ensure_min_samples=2)
         self.classes_, classes = np.unique(
             check_labels("y", y, len(X), missing="class"), return_inverse=True
         )

@@ -11,12 +11,13 @@ from scipy import linalg
 from sklearn.base import BaseEstimator, TransformerMixin, _fit_context
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import FRACTION, NON_NEGATIVE, POSITIVE_INTEGER
 from mien._core.em import run_em
 from mien._core.linalg import symmetrize
 from mien._core.pairs import area_under_roc, score_all_pairs
+from mien._core.rows import validate_rows
 from mien._core.statistics import GroupStatistics
 from mien._core.validation import check_labels
 from mien.errors import InputError, ModelDamagedError, NumericsWarning
@@ -366,12 +367,11 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
                     f"{type(self).__name__} requires y to be passed, but the target y is None: "
                     "who is on each picture?"
                 )
-            X = validate_data(
+            X = validate_rows(
                 self,
                 X,
                 reset=reset,
                 dtype=[np.float64, np.float32],
-                ensure_all_finite=False,
                 ensure_min_samples=2 if reset else 1,
             )
             y = check_labels("y", y, len(X))

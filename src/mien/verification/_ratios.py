@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mien.errors import InputError
+from mien._core.rows import check_sets
 
 __all__ = [
     "GaussianRatio",
@@ -80,11 +80,7 @@ def sum_sets(
     name: str, sets: Sequence[Any], prepare: Callable[[np.ndarray], np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
     """Numbers of pictures (n,) of sets of (m_i, d) vectors, and sums (n, r) of them, prepared."""
-    arrays = [np.atleast_2d(np.asarray(pictures)) for pictures in sets]
-    if not arrays:
-        raise InputError(f"{name} is empty: at least one set of pictures is needed")
-    if any(pictures.size == 0 for pictures in arrays):
-        raise InputError(f"{name} has a set without a picture")
+    arrays = check_sets(name, sets)
     sizes = np.asarray([len(pictures) for pictures in arrays])
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
     return sizes, np.add.reduceat(prepare(np.concatenate(arrays)), starts, axis=0)

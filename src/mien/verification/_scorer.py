@@ -341,7 +341,8 @@ class Scorer(MakesDecisions):
         """Sizes and sums in which more pictures than are calibrated count as that many."""
         sums = self._check("sums", sums)
         sizes = np.asarray(sizes)
-        if sizes.shape != (len(sums),) or np.any(sizes < 1):
+        whole = sizes.dtype.kind in "iuf" and bool(np.all(sizes == np.floor(sizes)))
+        if sizes.shape != (len(sums),) or not whole or not np.all(sizes >= 1):
             raise InputError(
                 f"every set needs its number of pictures, at least 1; got {sizes.shape} numbers "
                 f"for {len(sums)} sets"

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from mien._core.rows import check_rows, validate_rows
 from mien._core.validation import check_choice
 from mien.errors import InputError
 from mien.verification._ratios import GaussianRatio, iter_sizes, set_ratios, sum_sets
@@ -171,14 +172,14 @@ class RatioScores:
 
     def _check(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "projection_")
-        checked: np.ndarray = validate_data(
+        checked: np.ndarray = validate_rows(
             self, X, reset=False, dtype=[np.float64, np.float32], ensure_min_samples=1
         )
         return checked
 
     def _check_templates(self, T: Any) -> np.ndarray:
         check_is_fitted(self, "projection_")
-        checked: np.ndarray = check_array(T, dtype=[np.float64, np.float32])
+        checked: np.ndarray = check_rows(T, dtype=[np.float64, np.float32])
         if checked.shape[1] != self.rank_:
             raise InputError(f"a template has {self.rank_} numbers; got {checked.shape[1]}")
         return checked

@@ -10,7 +10,7 @@ from scipy.special import logit
 from sklearn.base import BaseEstimator, _fit_context, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import Tags, check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import (
     AT_LEAST_TWO,
@@ -22,6 +22,7 @@ from mien._core.constraints import (
 from mien._core.logistic import balance_classes, fit_logistic
 from mien._core.pairs import area_under_roc, score_all_pairs
 from mien._core.progress import track
+from mien._core.rows import validate_rows
 from mien._core.validation import check_labels
 from mien.errors import InputError, ModelDamagedError, NotEnoughDataError
 from mien.verification._joint_bayesian import JointBayesian
@@ -238,7 +239,7 @@ class Verifier(MakesDecisions, KeepsFitted, BaseEstimator):
         """
         if y is None:
             raise InputError("Verifier requires y to be passed, but the target y is None")
-        X = validate_data(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        X = validate_rows(self, X, dtype=[np.float64, np.float32], ensure_min_samples=2)
         y = check_labels("y", y, len(X))
         _, people = np.unique(y, return_inverse=True)
         self.candidates_ = self._check_candidates()
@@ -488,7 +489,7 @@ class Verifier(MakesDecisions, KeepsFitted, BaseEstimator):
     def _prepare(self, X: Any) -> np.ndarray:
         """Vectors X (n, d) as the model sees them."""
         self._check_ready()
-        checked = validate_data(self, X, reset=False, dtype=[np.float64, np.float32])
+        checked = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         return apply_steps(self.steps_, checked)
 
     def _check_ready(self) -> None:

@@ -9,10 +9,10 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 from scipy.special import logsumexp
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from mien._core.progress import track
+from mien._core.rows import check_rows
 from mien.errors import InputError
 
 __all__ = ["WeakNames"]
@@ -226,7 +226,7 @@ class WeakNames(BaseEstimator):
             Faces that are one person, as of a track or a burst; -1 is "in no group".
         """
         self._check_parameters()
-        X = check_array(X, dtype=np.float64)
+        X = check_rows(X, dtype=np.float64)
         owner = self._check_bags(bags, len(X), len(names))
         everybody = list(dict.fromkeys(name for listed in names for name in listed))
         numbers = {name: p for p, name in enumerate(everybody)}

@@ -16,6 +16,7 @@ import numpy as np
 from numba import njit
 from numba.extending import overload, register_jitable
 
+from mien._core.jit import check_shape
 from mien.datasets._rendered import _shade as source
 from mien.datasets._rendered._shade import (
     BLUR,
@@ -124,4 +125,18 @@ def _build(checksum: int) -> Any:
         return njit(render, nogil=True, fastmath=True)
 
 
-render = _build(_CHECKSUM)
+_render = _build(_CHECKSUM)
+
+
+def render(
+    rows: np.ndarray, keys: np.ndarray, table: np.ndarray, resample: np.ndarray, out: np.ndarray
+) -> int:
+    """Fill `out` (n, h, w, channels) with 1 or 3 channels, after a look at the shapes."""
+    n, size, _, channels = out.shape
+    check_shape("out", out, n, size, size, 3 if channels == 3 else 1)
+    check_shape("rows", rows, n, source.N_COLUMNS)
+    check_shape("table", table, 64, 64)
+    check_shape("keys", keys, n)
+    if resample.shape[0]:
+        check_shape("resample", resample, size, size)
+    return int(_render(rows, keys, table, resample, out))
