@@ -1,4 +1,7 @@
-"""Run every job, or those named: ``python -m benchmarks [job ...]``."""
+"""Run every job, or those named: ``python -m benchmarks [job ...]``.
+
+``python -m benchmarks forged`` is a command of its own, with options: see ``forged/run.py``.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,11 @@ from benchmarks.measure import machine, print_rows
 
 
 def main(wanted: list[str]) -> None:
+    if wanted[:1] == ["forged"]:
+        from benchmarks.forged.run import main as run_forged
+
+        run_forged(wanted[1:])
+        return
     jobs = [
         m.name for m in pkgutil.iter_modules(benchmarks.__path__) if m.name.startswith("bench_")
     ]

@@ -40,7 +40,8 @@ def test_a_sample_of_the_sweep(sweep: Sweep) -> None:
 def test_range(dtype: type) -> None:
     X = np.array([[1.0, 1e-20], [-2.0, 0.0]], dtype)
     settled = settle_range("X", X)
-    assert settled.dtype == dtype and settled.tolist() == [[1.0, 0.0], [-2.0, 0.0]]
+    assert settled.dtype == dtype
+    assert settled.tolist() == [[1.0, 0.0], [-2.0, 0.0]]
     fine = np.array([[1.0, 0.5]], dtype)
     assert settle_range("X", fine) is fine
     with pytest.raises(InputError, match=r"up to 1e\+2\d in magnitude"):

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import os
+import stat
 import time
 import zlib
 from pathlib import Path
@@ -30,7 +31,10 @@ def _pack(array: np.ndarray) -> str:
 
 
 def _unpack(text: str) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(text, validate=True), dtype="<f4").astype(np.float32)
+    vector = np.frombuffer(base64.b64decode(text, validate=True), dtype="<f4").astype(np.float32)
+    if not np.all(np.abs(vector) < 1e9):
+        raise ValueError("a vector has NaN, infinite or very large numbers")
+    return vector
 
 
 def to_record(result: PictureResult) -> dict[str, Any]:
@@ -65,8 +69,16 @@ def from_record(record: dict[str, Any]) -> PictureResult:
         )
         for face in record["faces"]
     ]
-    height, width = record["size"]
+    height, width = (int(side) for side in record["size"])
     path = Path(record["path"])
+    for face in faces:
+        if face.quality is not None and not np.all(np.isfinite(list(vars(face.quality).values()))):
+            raise ValueError("a quality is not a number")
+    said = record["error"]
+    if not (said is None or isinstance(said, str)) or not isinstance(record["digest"], str):
+        raise ValueError("a result has an error or a digest that is no text")
+    if not isinstance(record["left_out"], int):
+        raise ValueError("a result counts faces with something else than a number")
     return PictureResult(
         path, record["digest"], (height, width), faces, record["error"], record["left_out"]
     )
@@ -95,9 +107,14 @@ class Journal:
         self._unflushed = 0
         self._flushed_at = time.monotonic()
         try:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600)
+            # Never through a link, and a pipe or a device is not waited for.
+            flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0)
+            descriptor = os.open(self.path, flags | getattr(os, "O_NONBLOCK", 0), 0o600)
         except OSError as error:
             raise DataError(f"cannot open the journal {self.path}: {error}") from error
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise DataError(f"the journal {self.path} is not a regular file")
         self._file = os.fdopen(descriptor, "r+b")
         try:
             _lock(self._file.fileno(), self.path)
@@ -131,9 +148,15 @@ class Journal:
         self._file.seek(place)
         value = _parse(self._file.readline())
         self._file.seek(end)
-        if value is None or value["stamp"] is None or value["stamp"] != stamp(path):
+        if value is None or value.get("stamp") is None or value["stamp"] != stamp(path):
             return None
-        return from_record(value["result"])
+        try:
+            return from_record(value["result"])
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise DataError(
+                f"the journal {self.path} is damaged: its line about {str(path)!r} is no result; "
+                "remove the file to begin anew"
+            ) from error
 
     def add(self, result: PictureResult, stamp: str | None) -> None:
         """Append a result; the disk has it after at most 32 of them or two seconds."""
@@ -170,7 +193,13 @@ class Journal:
                     f"{_words(self._asked)}): remove it, or name another file"
                 )
             if number > 1:
-                self._places[_key(value["result"]["path"])] = whole
+                held = value.get("result")
+                if not isinstance(held, dict) or not isinstance(held.get("path"), str):
+                    raise DataError(
+                        f"line {number} of the journal {self.path} is no result: remove the file "
+                        "to begin anew"
+                    )
+                self._places[_key(held["path"])] = whole
             whole += len(line)
         self._file.seek(whole)
         self._file.truncate()
@@ -198,7 +227,7 @@ def _parse(line: bytes) -> dict[str, Any] | None:
         if int(line[:8], 16) != zlib.crc32(text):
             return None
         value = json.loads(text)
-    except ValueError:
+    except (RecursionError, ValueError):
         return None
     return value if isinstance(value, dict) else None
 

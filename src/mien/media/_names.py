@@ -23,6 +23,7 @@ __all__ = ["NAME_SOURCES", "read_names"]
 #: Where names may come from, in the order in which they are believed.
 NAME_SOURCES = ("table", "xmp", "picasa", "takeout", "folder")
 _MAX_JSON = 2**20
+_MAX_TABLE = 64 * 2**20
 _TAKEOUT_CUT = 46
 _TAKEOUT_WORD = ".supplemental-metadata"
 _EDITED = ("-edited", "-bearbeitet", "-modifié", "-editado", "-modificato", "-bewerkt")
@@ -96,6 +97,8 @@ def _add(one: PictureNames, regions: list[NamedRegion], names: list[str], source
 
 
 def _read_table(path: Path) -> tuple[list[PictureNames], list[tuple[Path, str]]]:
+    if path.stat().st_size > _MAX_TABLE:
+        raise DataError(f"{str(path)!r} is larger than {_MAX_TABLE:,} bytes: no table of names is")
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)
@@ -106,14 +109,20 @@ def _read_table(path: Path) -> tuple[list[PictureNames], list[tuple[Path, str]]]
     column = next((name for name in ("people", "person") if name in columns), None)
     if "file" not in columns or column is None:
         raise DataError(
-            f"{str(path)!r} must have the columns file and people; it has {', '.join(columns)}"
+            f"{str(path)!r} must have the columns file and people; it has "
+            f"{', '.join(map(repr, columns)):.120}"
         )
     found: dict[Path, PictureNames] = {}
-    for row in rows:
-        place = path.parent / (row["file"] or "").strip()
+    left_out: list[tuple[Path, str]] = []
+    for number, row in enumerate(rows, start=2):
+        written = (row["file"] or "").strip()
+        if not written or "\0" in written:
+            left_out.append((path, f"row {number} names no file"))
+            continue
+        place = path.parent / written
         names = [name.strip() for name in (row[column] or "").split(";") if name.strip()]
         _add(found.setdefault(place, PictureNames(place)), [], names, "table")
-    return list(found.values()), []
+    return list(found.values()), left_out
 
 
 # ------------------------------------------------------------------ XMP
@@ -141,6 +150,9 @@ def _add_picasa(found: dict[Path, PictureNames], left_out: list[tuple[Path, str]
         for name in (".picasa.ini", "Picasa.ini"):
             place = folder / name
             if not place.is_file():
+                continue
+            if place.stat().st_size > _MAX_JSON:
+                left_out.append((place, f"it is larger than {_MAX_JSON:,} bytes"))
                 continue
             parser = configparser.RawConfigParser(strict=False, delimiters=("=",))
             parser.optionxform = str  # type: ignore[assignment, method-assign]
@@ -181,7 +193,7 @@ def _read_contacts(folders: set[Path]) -> dict[str, str]:
         if not place.is_file() or place.stat().st_size > _MAX_JSON:
             continue
         content = place.read_bytes()
-        if b"<!" in content:
+        if b"<!" in content or content.count(b"<") > 100_000:
             continue
         try:
             tree = ElementTree.fromstring(content)
@@ -220,7 +232,7 @@ def _add_takeout(found: dict[Path, PictureNames], left_out: list[tuple[Path, str
 def _read_people(place: Path) -> tuple[str, list[str]] | None:
     """Title and people of a file of Takeout; None where it is another kind of file."""
     try:
-        if place.stat().st_size > _MAX_JSON:
+        if not place.is_file() or place.stat().st_size > _MAX_JSON:
             return None
         said: Any = json.loads(place.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError, RecursionError):

@@ -7,7 +7,6 @@ are all three, into a sidecar ``NAME.EXT.xmp``; what others wrote into it stays.
 from __future__ import annotations
 
 import contextlib
-import io
 import os
 import re
 from collections.abc import Iterable, Sequence
@@ -48,6 +47,9 @@ NAMESPACES = {
     "tiff": "http://ns.adobe.com/tiff/1.0/",
 }
 _MAX_BYTES = 8 * 2**20
+# A packet of a real picture has some hundreds of elements, ten deep.
+_MAX_ELEMENTS, _MAX_DEPTH = 100_000, 100
+_MAX_REGIONS = 2_000
 _SAME_PLACE = 0.5
 _PERSON_ROOTS = ("People", "Person", "Persons", "Personen", "Personnes", "Personas", "Faces")
 
@@ -110,14 +112,50 @@ def parse_xmp(content: bytes, name: str = "the packet") -> ElementTree.Element:
     text = text.strip("\ufeff\0 \r\n\t")
     text = re.sub(r"^<\?xml[^>]*\?>", "", text)
     try:
-        for _, (prefix, uri) in ElementTree.iterparse(
-            io.BytesIO(text.encode("utf-8")), events=["start-ns"]
-        ):
-            if prefix and not re.fullmatch(r"ns\d+", prefix):
+        builder = _BoundedBuilder()
+        parser = ElementTree.XMLParser(target=builder)
+        parser.feed(text.encode("utf-8"))
+        tree: ElementTree.Element = parser.close()
+        ours = set(NAMESPACES.values())
+        for prefix, uri in builder.prefixes.items():
+            # Prefixes are remembered for the whole process: ours stay ours.
+            if prefix not in NAMESPACES and uri not in ours and not re.match(r"ns\d+$", prefix):
                 ElementTree.register_namespace(prefix, uri)
-        return ElementTree.fromstring(text)
+        return tree
     except (ElementTree.ParseError, ValueError) as error:
         raise DataError(f"{name} is not an XMP packet that can be read: {error}") from error
+
+
+class _BoundedBuilder(ElementTree.TreeBuilder):
+    """Builds a tree that is neither very deep nor very large, and remembers prefixes."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.prefixes: dict[str, str] = {}
+        self._depth = self._elements = 0
+
+    def start_ns(self, prefix: str, uri: str) -> None:
+        if prefix:
+            self.prefixes[prefix] = uri
+
+    def start(self, tag: str, attrs: dict[str, str]) -> ElementTree.Element:
+        self._depth += 1
+        self._elements += 1
+        if self._depth > _MAX_DEPTH or self._elements > _MAX_ELEMENTS:
+            raise ValueError(
+                f"it has more than {_MAX_ELEMENTS:,} elements, or is more than {_MAX_DEPTH} deep"
+            )
+        return super().start(tag, attrs)
+
+    def end(self, tag: str) -> ElementTree.Element:
+        self._depth -= 1
+        return super().end(tag)
+
+
+def _read_packet(place: Path) -> bytes:
+    if place.stat().st_size > _MAX_BYTES:
+        raise DataError(f"{str(place)!r} is larger than {_MAX_BYTES:,} bytes: no XMP packet is")
+    return place.read_bytes()
 
 
 def find_sidecars(path: Path) -> list[Path]:
@@ -139,7 +177,7 @@ def read_xmp(path: Path) -> XmpNames:
     XmpNames
         Regions that overlap are told once, the sidecar's first.
     """
-    packets = [(place.read_bytes(), str(place)) for place in find_sidecars(path)]
+    packets = [(_read_packet(place), str(place)) for place in find_sidecars(path)]
     inside = _embedded(path)
     if inside:
         packets.append((inside, f"the packet in {str(path)!r}"))
@@ -234,6 +272,8 @@ def _regions_of(tree: ElementTree.Element, picture: StoredPicture) -> list[Named
                     left, top, width, height = (float(n) for n in numbers if n is not None)
                     name = _value(item, "MPReg:PersonDisplayName") or None
                     found.append((name, (left, top, width, height)))
+    if len(found) > _MAX_REGIONS:
+        raise DataError(f"a packet marks {len(found):,} faces; at most {_MAX_REGIONS:,} are read")
     regions: list[NamedRegion] = []
     for name, stored in found:
         box = _clip(stored)
@@ -253,7 +293,7 @@ def _mwg_box(item: ElementTree.Element, picture: StoredPicture) -> Box | None:
     if area is None:
         return None
     numbers = [_number(_value(area, f"stArea:{name}")) for name in "xywh"]
-    if None in numbers:
+    if None in numbers or min(picture.width, picture.height) < 1:
         return None
     x, y, width, height = (float(n) for n in numbers if n is not None)
     if _value(area, "stArea:unit") == "pixel":
@@ -275,7 +315,8 @@ def _overlap(a: Box, b: Box) -> float:
     width = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
     height = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
     shared = max(width, 0.0) * max(height, 0.0)
-    return shared / (a[2] * a[3] + b[2] * b[3] - shared)
+    union = a[2] * a[3] + b[2] * b[3] - shared
+    return shared / union if union > 0 else 0.0
 
 
 def _people_of(tree: ElementTree.Element) -> list[str]:
@@ -320,7 +361,7 @@ def write_sidecar(
     """
     path = Path(path)
     place = path.with_name(path.name + ".xmp")
-    before = place.read_bytes() if place.exists() else None
+    before = _read_packet(place) if place.exists() else None
     packet, change = merge_packet(path, before, regions, keywords=keywords, place=place)
     if change.added or before is None:
         write_atomically(place, packet)

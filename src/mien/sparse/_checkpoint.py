@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -58,18 +59,40 @@ def read_state(path: str | os.PathLike[str], identity: dict[str, Any]) -> Traini
     path = Path(path)
     if not path.exists():
         return None
+    if not path.is_file():
+        raise ModelDamagedError(f"the checkpoint {path} is not a regular file")
     try:
+        with open(path, "rb") as raw:
+            with zipfile.ZipFile(raw) as archive:
+                unpacked = sum(member.file_size for member in archive.infolist())
+            # They are stored as they are: what unpacks to more was not written by us.
+            if unpacked > path.stat().st_size:
+                raise ValueError(f"it unpacks to {unpacked:,} bytes")
         with open(path, "rb") as raw, np.load(raw, allow_pickle=False) as file:
             header = json.loads(str(file["header"]))
             atoms = file["atoms"]
-        found = header["identity"]
+        found = dict(header["identity"])
+        if atoms.ndim != 2 or atoms.dtype.kind != "f" or not np.all(np.isfinite(atoms)):
+            raise ValueError(f"its atoms are {atoms.dtype} {atoms.shape}, or not finite")
         state = TrainingState(
             atoms,
             int(header["iteration"]),
             [float(value) for value in header["objective"]],
             int(header["n_replaced"]),
         )
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile) as error:
+    except (
+        ArithmeticError,
+        EOFError,
+        LookupError,
+        NotImplementedError,
+        OSError,
+        RecursionError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
         raise ModelDamagedError(f"the checkpoint {path} cannot be read: {error}") from error
     if found != identity:
         different = sorted(
