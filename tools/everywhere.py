@@ -41,7 +41,10 @@ NUMBERS = (
     "completion", "evaluation", "features", "datasets/test_rendered.py", "test_estimators.py",
 )  # fmt: skip
 LIMIT = 1800  # seconds of one variant
-KERNELS = ("sparse", "kernelmaps", "evaluation/test_streaming.py", "datasets/test_rendered.py")
+KERNELS = (
+    "core/test_kernel_doors.py", "sparse", "kernelmaps", "evaluation/test_streaming.py",
+    "datasets/test_rendered.py",
+)  # fmt: skip
 PROBE = """
 import numpy, scipy.linalg, threadpoolctl
 from numpy._core._multiarray_umath import __cpu_dispatch__ as built, __cpu_features__ as here

@@ -1,4 +1,4 @@
-"""``python -m benchmarks forged [part ...] [--n N] [--seed S]``: see :mod:`benchmarks.forged.run`."""
+"""``python -m benchmarks forged [part ...] [--n N] [--seed S]``: see ``run.py``."""
 
 from benchmarks.forged.run import main
 

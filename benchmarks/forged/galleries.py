@@ -1,4 +1,4 @@
-"""Forged galleries, exports, indexes, journals and checkpoints: opened, searched, changed, checked."""
+"""Forged galleries, exports, indexes and journals: opened, searched, changed, checked."""
 
 from __future__ import annotations
 
@@ -75,12 +75,12 @@ def prepare(seed: int, folder: Path) -> Item:
                 table = draw.choice(tables)
                 columns = [row[1] for row in database.execute(f"PRAGMA table_info({table})")]
                 column, value = draw.choice(columns), draw.choice(_NASTY)
-                rows = database.execute(f"SELECT rowid FROM {table}").fetchall()
+                rows = database.execute(f"SELECT {columns[0]} FROM {table}").fetchall()
                 if not rows:
                     continue
                 try:
                     database.execute(
-                        f"UPDATE {table} SET {column} = ? WHERE rowid = ?",
+                        f"UPDATE {table} SET {column} = ? WHERE {columns[0]} = ?",
                         (value, draw.choice(rows)[0]),
                     )
                 except (sqlite3.Error, OverflowError):

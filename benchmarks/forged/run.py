@@ -1,8 +1,9 @@
 """Run forged inputs in child processes that may crash, hang and eat memory without harm.
 
 A child takes items one after another and says before each that it begins and after each what came
-of it. The parent counts a child that dies as a crash, one that is silent for longer than the limit
-as a hang, and begins another one behind that item. Children have a limit of memory.
+of it. The parent counts a child that dies as a crash, one that computes for longer than the limit,
+or waits for ten times as long, as a hang, and begins another one behind that item. Children have a
+limit of memory.
 """
 
 from __future__ import annotations
@@ -120,12 +121,16 @@ def _run_child(name: str, n: int, seed: int, first: int, folder: Path, count: Co
             lines.put(None)
 
         threading.Thread(target=read, daemon=True).start()
-        at, since = first - 1, time.monotonic()
+        at, since, used = first - 1, time.monotonic(), 0.0
         while True:
             try:
-                # The first item also pays for imports and for what the part prepares.
-                line = lines.get(timeout=LIMIT_SECONDS * (4 if at < first else 1))
+                line = lines.get(timeout=2.0)
             except queue.Empty:
+                # The first item also pays for imports and for what the part prepares.
+                patience = LIMIT_SECONDS * (4 if at < first else 1)
+                waited = time.monotonic() - since
+                if _cpu_seconds(process.pid) - used < patience and waited < 10 * patience:
+                    continue
                 process.kill()
                 count.add(max(at, first), "hang", f"silent for {LIMIT_SECONDS:.0f} s")
                 return max(at, first) + 1
@@ -135,13 +140,22 @@ def _run_child(name: str, n: int, seed: int, first: int, folder: Path, count: Co
                 return max(at, first) + 1
             said = json.loads(line)
             if "begin" in said:
-                at, since = said["begin"], time.monotonic()
+                at, since, used = said["begin"], time.monotonic(), _cpu_seconds(process.pid)
             elif "end" in said:
                 count.add(said["end"], said["outcome"], said["words"])
                 count.peak = max(count.peak, said["peak"])
                 count.slowest = max(count.slowest, time.monotonic() - since)
             else:
                 return n
+
+
+def _cpu_seconds(pid: int) -> float:
+    """What a process has computed so far; 0 where the system does not tell."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0.0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -243,7 +243,10 @@ def _as_columns(scores: Any) -> Any:
     """One system's scores (n,) as a column; anything else unchanged."""
     n_dimensions = getattr(scores, "ndim", None)
     if n_dimensions is None:
-        n_dimensions = np.asarray(scores).ndim
+        try:
+            n_dimensions = np.asarray(scores).ndim
+        except ValueError as error:
+            raise InputError("scores must be numbers, all rows of one length") from error
     return np.asarray(scores).reshape(-1, 1) if n_dimensions == 1 else scores
 
 

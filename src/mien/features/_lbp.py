@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mien._core.parallel import count_threads, stream_threads
 from mien._core.progress import track
-from mien._core.validation import check_images
+from mien._core.validation import check_array, check_images
 from mien.errors import InputError
 
 __all__ = ["GridLBP", "LandmarkLBP", "lbp_codes"]
@@ -298,11 +298,9 @@ class LandmarkLBP(_PictureTransformer):
     @staticmethod
     def _check(X: Any, landmarks: Any) -> tuple[np.ndarray, np.ndarray]:
         X = check_images("X", X, colour=False)
-        landmarks = np.asarray(landmarks, dtype=float)
+        landmarks = check_array("landmarks", landmarks, largest=1e9).astype(np.float64)
         if landmarks.ndim != 3 or landmarks.shape[2] != 2 or len(landmarks) != len(X):
             raise InputError(
                 f"landmarks must be ({len(X)}, k, 2), x before y; got {landmarks.shape}"
             )
-        if not np.all(np.isfinite(landmarks)):
-            raise InputError("landmarks have NaN or infinite entries")
         return X, landmarks
