@@ -138,7 +138,7 @@ def test_wrong_shapes_are_said(fitted):
         model.score_matrix(X, out=np.empty((2, 2)))
     with pytest.raises(InputError, match="side"):
         model.as_inner_product(X, "left")
-    with pytest.raises(InputError, match="without a picture"):
+    with pytest.raises(InputError, match="at least one row"):
         model.score_sets([X[:0]], [X[:1]])
     with pytest.raises(InputError, match="is empty"):
         model.score_sets([], [X[:1]])

@@ -208,7 +208,7 @@ def test_bad_input(fitted: Verifier) -> None:
         Verifier(fitted.model_).fit(X[:, :5], y)
     with pytest.raises(NotEnoughDataError, match="pictures or more"):
         Verifier(fitted.model_).fit(X[::3], y[::3])
-    with pytest.raises(InputError, match="without a picture"):
+    with pytest.raises(InputError, match="at least one row"):
         fitted.score_sets([X[:0]], [X[:1]])
     with pytest.raises(InputError, match="number of pictures"):
         fitted.score_sums([1, 1], X[:1], [1], X[:1])
