@@ -17,7 +17,8 @@
         │   ├── GalleryDamagedError    a gallery, but truncated, altered or inconsistent
         │   ├── GalleryKeyError        no key, the wrong key, or a key for none
         │   ├── GalleryBusyError       another process holds it
-        │   └── ConsentError           the gallery demands a consent that is not there
+        │   ├── ConsentError           the gallery demands a consent that is not there
+        │   └── GalleryDiskError       the disk is full, or failed
         ├── NotEnoughDataError (ValueError)   the data are too few for the promise asked for
         └── MissingDependencyError (ImportError)   an extra is not installed
 
@@ -36,6 +37,7 @@ __all__ = [
     "DataError",
     "GalleryBusyError",
     "GalleryDamagedError",
+    "GalleryDiskError",
     "GalleryError",
     "GalleryFormatError",
     "GalleryKeyError",
@@ -113,6 +115,10 @@ class GalleryBusyError(GalleryError):
 
 class ConsentError(GalleryError):
     """The gallery demands a person's consent, and there is none that holds."""
+
+
+class GalleryDiskError(GalleryError):
+    """A gallery on a disk that is full, or that failed."""
 
 
 class NotEnoughDataError(MienError, ValueError):

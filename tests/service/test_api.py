@@ -117,6 +117,21 @@ def test_analyse_gives_no_name_and_no_template(client: httpx.Client, group: byte
     )
 
 
+def test_covered_parts_are_completed(
+    client: httpx.Client, portraits: dict[str, list[bytes]]
+) -> None:
+    picture = {"content": portraits["Ann"][0], "headers": {"content-type": "image/png"}}
+    (said,) = client.post("/v1/complete", params={"cover": "lower"}, **picture).json()
+    assert said["completed"] == 1
+    assert base64.b64decode(said["image"]).startswith(b"\x89PNG")
+    picture["headers"]["accept"] = "image/png"
+    shown = client.post("/v1/complete", params={"cover": "lower"}, **picture)
+    assert shown.headers["content-type"] == "image/png"
+    assert shown.content == base64.b64decode(said["image"])
+    wrong = client.post("/v1/complete", params={"cover": "everything"}, **picture)
+    check_problem(wrong, 422, "invalid-input")
+
+
 def test_verify_two_pictures(client: httpx.Client, portraits: dict[str, list[bytes]]) -> None:
     pair = {"a": ("a.png", portraits["Ann"][0]), "b": ("b.png", portraits["Ann"][0])}
     same = client.post("/v1/verify", files=pair).json()
@@ -301,6 +316,16 @@ def test_openapi_names_every_route(client: httpx.Client) -> None:
     assert len(operations) > 25
     assert all(one.get("summary") for one in operations)
     assert not any(path.startswith("/api/v1") for path in said["paths"])
+    for one in operations:
+        assert one["responses"]["default"]["content"]["application/problem+json"]["example"]
+        for answer in [*one["responses"].values(), one.get("requestBody", {})]:
+            for media in answer.get("content", {}).values():
+                assert "example" in media or "examples" in media, one["summary"]
+        for parameter in one.get("parameters", []):
+            shown = parameter.get("example", parameter["schema"].get("examples"))
+            assert shown is not None, (one["summary"], parameter["name"])
+    pictures = said["paths"]["/v1/galleries/{gallery}/identify"]["post"]["requestBody"]["content"]
+    assert set(pictures) == {"multipart/form-data", "application/json", "image/jpeg", "image/png"}
 
 
 def test_frames_of_a_camera_are_joined_into_visits(

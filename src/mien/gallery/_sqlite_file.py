@@ -13,6 +13,7 @@ from pathlib import Path
 from mien.errors import (
     GalleryBusyError,
     GalleryDamagedError,
+    GalleryDiskError,
     GalleryError,
     GalleryFormatError,
     MissingDataError,
@@ -163,11 +164,11 @@ def translating(path: Path, done: str = "nothing was changed") -> Iterator[None]
         if name.startswith("SQLITE_NOTADB"):
             raise GalleryFormatError(f"{path} is not a gallery: {text}") from error
         if is_full(error):
-            raise GalleryError(f"{path}: the disk is full; {done}") from error
+            raise GalleryDiskError(f"{path}: the disk is full; {done}") from error
         if name.startswith("SQLITE_CANTOPEN"):
             raise GalleryError(f"{path} cannot be opened: {text}") from error
         if name.startswith("SQLITE_IOERR"):
-            raise GalleryError(f"{path}: the disk failed ({text}); {done}") from error
+            raise GalleryDiskError(f"{path}: the disk failed ({text}); {done}") from error
         raise GalleryDamagedError(f"{path} is corrupted: {text}; {done}") from error
     except OSError as error:
         if isinstance(error, MissingDataError):

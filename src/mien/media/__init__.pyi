@@ -12,7 +12,14 @@ from ._groups import (
     number_groups,
     pairs_in_pictures,
 )
-from ._images import check_picture, check_size, contact_sheet, resize_images, write_image
+from ._images import (
+    check_picture,
+    check_size,
+    contact_sheet,
+    encode_png,
+    resize_images,
+    write_image,
+)
 from ._limits import MAX_PIXELS, MAX_SIDE
 from ._listing import (
     PICTURE_SUFFIXES,
@@ -58,6 +65,7 @@ __all__ = [
     "decode_sized",
     "draw_boxes",
     "embed_names",
+    "encode_png",
     "find_exiftool",
     "find_media",
     "find_pictures",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ __all__ = [
     "check_picture",
     "check_size",
     "contact_sheet",
+    "encode_png",
     "fit_image",
     "resize_images",
     "write_image",
@@ -163,6 +165,13 @@ def contact_sheet(
         top, left = gap + (n // columns) * height, gap + (n % columns) * width
         sheet[top : top + array.shape[1], left : left + array.shape[2]] = image
     return sheet
+
+
+def encode_png(image: Any) -> bytes:
+    """A picture (h, w) or (h, w, 3), ``uint8`` or floats in [0, 1], as the bytes of a PNG file."""
+    buffer = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(_as_uint8("image", image))).save(buffer, "PNG")
+    return buffer.getvalue()
 
 
 def write_image(path: str | os.PathLike[str], image: Any) -> Path:

@@ -27,6 +27,7 @@ from mien.service import (
 from mien.service._backend import Backend
 from mien.service._jobs import JobRunner
 from mien.service._middleware import Guard, log
+from mien.service._openapi import make_document
 from mien.service._problems import Problem, answer_problem, problem_of
 from mien.service._settings import Settings
 from mien.service._streams import Streams
@@ -105,6 +106,7 @@ def create_app(settings: Settings) -> FastAPI:
     app.include_router(_compreface.router)
     app.include_router(_deepstack.router)
     _handle_errors(app)
+    app.openapi = make_document(app)
     return app
 
 

@@ -235,6 +235,14 @@ class Backend:
             Path(picture.name), said["digest"], (said["height"], said["width"]), found
         )
 
+    async def complete(
+        self, picture: Upload, engine: str, cover: str
+    ) -> tuple[dict[str, Any], bytes]:
+        """What was completed, and the picture as PNG."""
+        header = {"task": "complete", "name": picture.name, "engine": engine, "cover": cover}
+        answer = await self.pool.ask(header, picture.content)
+        return answer.header, answer.payload
+
     async def analyse_all(
         self, pictures: list[Upload], engine: str, *, max_faces: int | None = None
     ) -> list[PictureResult]:

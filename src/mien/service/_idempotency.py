@@ -36,9 +36,7 @@ async def once(
         raise Problem(422, "invalid-idempotency-key", "Idempotency-Key has 1 to 200 characters.")
     backend = backend_of(request)
     state, busy = backend.state, backend.unanswered
-    mark = hashlib.sha256(
-        b"\0".join([request.method.encode(), str(request.url).encode(), await request.body()])
-    ).digest()
+    mark = _digest(request, await request.body())
     own = (grant.owner, token)
     if own in busy:
         raise Problem(
@@ -75,6 +73,15 @@ async def once(
     finally:
         busy.discard(own)
     return Response(body, status, media_type="application/json")
+
+
+def _digest(request: Request, body: bytes) -> bytes:
+    """What two requests have in common that ask for the same; a boundary is drawn every time."""
+    _, _, boundary = request.headers.get("content-type", "").partition("boundary=")
+    if boundary:
+        body = body.replace(boundary.partition(";")[0].strip('" ').encode("latin-1"), b"")
+    parts = [request.method.encode(), str(request.url).encode(), body]
+    return hashlib.sha256(b"\0".join(parts)).digest()
 
 
 def begun_before(request: Request) -> bool:

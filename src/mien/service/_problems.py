@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import sqlite3
 from typing import Any
 
 from fastapi import Request
@@ -9,6 +11,7 @@ from fastapi.responses import JSONResponse
 
 from mien.errors import (
     GalleryBusyError,
+    GalleryDiskError,
     GalleryError,
     GalleryKeyError,
     ImageError,
@@ -67,8 +70,11 @@ _TITLES = {
     422: "Cannot be used",
     429: "Too many requests",
     500: "Internal error",
+    501: "Not installed",
     503: "Busy",
+    507: "The disk is full; nothing was changed",
 }
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def problem_of(error: Exception) -> Problem:
@@ -77,6 +83,7 @@ def problem_of(error: Exception) -> Problem:
         return error
     for kind, status, code in (
         (GalleryBusyError, 503, "gallery-busy"),
+        (GalleryDiskError, 507, "no-room"),
         (GalleryKeyError, 500, "gallery-sealed"),
         (ImageError, 422, "unreadable-picture"),
         (MissingDataError, 404, "not-found"),
@@ -89,7 +96,17 @@ def problem_of(error: Exception) -> Problem:
             headers = {"Retry-After": "1"} if status == 503 else {}
             detail = str(error) if status < 500 or status == 501 else _TITLES.get(status, "Failed")
             return Problem(status, code, detail, headers=headers)
+    if _is_full(error):
+        return Problem(507, "no-room", "The disk of the server is full; nothing was changed.")
     return Problem(500, "internal-error", "The server failed; its log has the request id.")
+
+
+def _is_full(error: Exception) -> bool:
+    """Whether there was no room: on the disk, or below a limit on the size of files."""
+    if isinstance(error, OSError):
+        return error.errno in _FULL
+    full = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
+    return isinstance(error, sqlite3.Error) and getattr(error, "sqlite_errorcode", None) in full
 
 
 def answer_problem(request: Request, problem: Problem) -> JSONResponse:

@@ -12,6 +12,7 @@ from sse_starlette import EventSourceResponse
 from mien.service._access import backend_of, require
 from mien.service._idempotency import once
 from mien.service._jobs import ENDED, Job
+from mien.service._openapi import ARCHIVE
 from mien.service._pictures import Upload, read_form
 from mien.service._problems import Problem
 from mien.service._schemas import JobModel
@@ -39,6 +40,7 @@ def _get(request: Request, identifier: str, role: str) -> Job:
     status_code=202,
     summary="Start long work",
     response_model=JobModel,
+    openapi_extra=ARCHIVE,
 )
 async def create_job(
     request: Request,

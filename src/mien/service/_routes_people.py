@@ -14,6 +14,7 @@ from mien.recognition import Failure, choose_face
 from mien.service._access import backend_of, require
 from mien.service._backend import Tenant, find_id
 from mien.service._idempotency import begun_before, once
+from mien.service._openapi import PICTURES
 from mien.service._pictures import read_pictures
 from mien.service._problems import Problem
 from mien.service._schemas import (
@@ -189,6 +190,7 @@ async def list_faces(
     "/people/{person}/faces",
     summary="Enrol pictures of a person",
     response_model=list[EnrolledPicture],
+    openapi_extra=PICTURES,
 )
 async def add_faces(request: Request, gallery: str, person: int) -> Response:
     """One face per picture: the only one, or the one that is clearly the largest."""
@@ -198,7 +200,12 @@ async def add_faces(request: Request, gallery: str, person: int) -> Response:
     return await once(request, grant, 200, lambda: enrol_pictures(request, tenant, name))
 
 
-@router.post("/enrol", summary="Enrol pictures by name", response_model=list[EnrolledPicture])
+@router.post(
+    "/enrol",
+    summary="Enrol pictures by name",
+    response_model=list[EnrolledPicture],
+    openapi_extra=PICTURES,
+)
 async def enrol(
     request: Request,
     gallery: str,

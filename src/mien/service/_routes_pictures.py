@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import tempfile
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, Response
 
 from mien.errors import InputError, MienError
 from mien.faces import PictureResult
 from mien.recognition import compare_faces, engine_of, identify_result, load_model
 from mien.reports import evaluate_scores, read_scores
 from mien.service._access import backend_of, require
+from mien.service._openapi import PAIR, PICTURES, TABLE
 from mien.service._pictures import Upload, decode_base64, read_form, read_json, read_pictures
 from mien.service._problems import Problem
 from mien.service._schemas import (
     AnalysedFace,
     AnalysedPicture,
+    CompletedPictureModel,
     IdentifiedFaceModel,
     IdentifiedPictureModel,
     VerificationModel,
@@ -35,6 +38,7 @@ Rate = Annotated[float | None, Query(gt=0, lt=1)]
     "/v1/galleries/{gallery}/identify",
     summary="Who is on these pictures?",
     response_model=list[IdentifiedPictureModel],
+    openapi_extra=PICTURES,
 )
 async def identify(
     request: Request,
@@ -86,6 +90,7 @@ def _show_identified(face: Any) -> IdentifiedFaceModel:
     "/v1/analyse",
     summary="What faces are on these pictures?",
     response_model=list[AnalysedPicture],
+    openapi_extra=PICTURES,
 )
 async def analyse(
     request: Request,
@@ -128,7 +133,47 @@ def _show_analysed(result: PictureResult) -> AnalysedPicture:
     )
 
 
-@router.post("/v1/verify", summary="Do two pictures show one person?")
+@router.post(
+    "/v1/complete",
+    summary="Complete the covered parts of faces",
+    response_model=list[CompletedPictureModel],
+    responses={200: {"content": {"image/png": {}}}},
+    openapi_extra=PICTURES,
+)
+async def complete(
+    request: Request,
+    cover: Annotated[
+        str, Query(max_length=40, description="auto, or what is covered: lower, eyes, …")
+    ] = "auto",
+    engine: Annotated[str | None, Query(max_length=40)] = None,
+) -> Any:
+    """What is put in is a guess by the visible part, and must not be used to recognise anybody.
+
+    With ``Accept: image/png`` and one picture the answer is the completed picture itself.
+    """
+    require(request, "read")
+    backend = backend_of(request)
+    name = _check_engine(engine or backend.settings.engine)
+    pictures = await read_pictures(request, backend.settings.limits)
+    answers = [await backend.complete(picture, name, cover) for picture in pictures]
+    if len(answers) == 1 and request.headers.get("accept", "").startswith("image/png"):
+        return Response(answers[0][1], media_type="image/png")
+    return [
+        CompletedPictureModel(
+            picture=picture.name,
+            completed=said["completed"],
+            faces=said["faces"],
+            image=base64.b64encode(content).decode("ascii"),
+        )
+        for picture, (said, content) in zip(pictures, answers, strict=True)
+    ]
+
+
+@router.post(
+    "/v1/verify",
+    summary="Do two pictures show one person?",
+    openapi_extra=PAIR,
+)
 async def verify(
     request: Request,
     far: Rate = None,
@@ -169,7 +214,11 @@ async def _read_pair(request: Request) -> tuple[Upload, Upload]:
     return found[0], found[1]  # type: ignore[return-value]
 
 
-@router.post("/v1/evaluate", summary="Judge a system from its scores")
+@router.post(
+    "/v1/evaluate",
+    summary="Judge a system from its scores",
+    openapi_extra=TABLE,
+)
 async def evaluate(request: Request) -> dict[str, Any]:
     """A CSV with the columns ``score`` and ``same`` as the body; error rates with intervals."""
     require(request, "read")

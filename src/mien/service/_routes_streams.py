@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request
 from sse_starlette import EventSourceResponse
 
 from mien.service._access import backend_of, require
+from mien.service._openapi import PICTURES
 from mien.service._pictures import read_pictures
 from mien.service._schemas import StreamAnswer, StreamCreate, StreamEnd, StreamInfo
 from mien.service._streams import Streams
@@ -51,7 +52,12 @@ async def list_streams(request: Request, gallery: str) -> list[dict[str, Any]]:
     return [stream.to_dict() for stream in _streams(request).of_gallery(gallery)]
 
 
-@router.post("/streams/{stream}/frames", summary="Frames of a camera", response_model=StreamAnswer)
+@router.post(
+    "/streams/{stream}/frames",
+    summary="Frames of a camera",
+    response_model=StreamAnswer,
+    openapi_extra=PICTURES,
+)
 async def add_frames(
     request: Request,
     gallery: str,

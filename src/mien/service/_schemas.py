@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 __all__ = [
     "AnalysedFace",
     "AnalysedPicture",
+    "CompletedPictureModel",
     "EnrolledFace",
     "EnrolledPicture",
     "FaceList",
@@ -111,7 +112,7 @@ class EnrolledPicture(_Model):
     picture: str
     face: str | None = Field(None, description="Id of the face; null where none was enrolled.")
     already: bool = False
-    reason: str | None = Field(None, examples=["no face"])
+    reason: str | None = Field(None, description="Such as no face, or several faces.")
     detail: str | None = None
 
 
@@ -157,6 +158,22 @@ class IdentifiedPictureModel(_Model):
     picture: str
     faces: list[IdentifiedFaceModel]
     error: str | None = None
+
+
+class CompletedFaceModel(_Model):
+    """A face, and the share of it that was taken as covered."""
+
+    box: list[float]
+    covered: float = Field(examples=[0.31])
+
+
+class CompletedPictureModel(_Model):
+    """A picture with the covered parts of its faces completed."""
+
+    picture: str = Field(examples=["masked.jpg"])
+    completed: int = Field(description="Faces of which a part was completed.", examples=[1])
+    faces: list[CompletedFaceModel]
+    image: str = Field(description="PNG in base64.")
 
 
 class VerificationModel(_Model):

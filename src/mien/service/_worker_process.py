@@ -29,7 +29,8 @@ def main() -> None:
     while (question := _read(questions)) is not None:
         header, payload = question
         try:
-            said, content = _answer(engines, header, payload)
+            answer = _complete if header.get("task") == "complete" else _answer
+            said, content = answer(engines, header, payload)
         except MemoryError:
             said, content = _problem(422, "picture-too-large", "The picture needs too much memory.")
         except Exception as error:
@@ -125,6 +126,19 @@ def _answer(
         "vector_bytes": len(content),
     }
     return said, content
+
+
+def _complete(
+    engines: _Engines, header: dict[str, Any], payload: bytes
+) -> tuple[dict[str, Any], bytes]:
+    """The picture with the covered parts of its faces completed, as PNG."""
+    from mien.media import decode_image, encode_png
+    from mien.recognition import complete
+
+    image = decode_image(payload, repr(header["name"]), colour=True)
+    done = complete(image, cover=header["cover"], engine=engines.get(header["engine"]))
+    said = done.to_dict()
+    return {"completed": said["completed"], "faces": said["faces"]}, encode_png(done.image)
 
 
 def _plain(quality: Any) -> dict[str, float]:

@@ -1,0 +1,194 @@
+"""Load on a server: ``python -m benchmarks.load_service [--seconds 10] [--connections 1000]``.
+
+Prints, of one run: the engine's own rate (as many processes as the server has workers, pictures
+decoded and analysed without HTTP), the server's rate with p50 and p99, in turns of a few seconds
+each so that both see the same machine; what a thousand connections at once are answered with; and
+the memory of the server and its workers while requests go on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import multiprocessing
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.service_server import Server, encode, free_port, make_portraits
+
+_WORKERS = 2
+_TURNS = 3
+
+
+def _analyse_for(seconds: float, picture: bytes, start: Any, answers: Any) -> None:
+    """The work of a worker, without pipes and HTTP."""
+    os.environ["OMP_NUM_THREADS"] = "1"
+    from mien.faces import analyse_image, load_engine
+    from mien.media import decode_image
+
+    engine = load_engine("sface")
+    analyse_image(decode_image(picture, "p", colour=True), engine)
+    while True:
+        start.wait()
+        end = time.perf_counter() + seconds
+        begin = time.perf_counter()
+        done = 0
+        while time.perf_counter() < end:
+            analyse_image(decode_image(picture, "p", colour=True), engine)
+            done += 1
+        answers.put(done / (time.perf_counter() - begin))
+        start.wait()
+
+
+async def _ask_for(
+    url: str, seconds: float, picture: bytes, clients: int
+) -> tuple[float, list[float], dict[int, int]]:
+    """Requests per second, times of all requests, statuses."""
+    import httpx
+
+    times: list[float] = []
+    statuses: dict[int, int] = {}
+    end = time.perf_counter() + seconds
+
+    async def client() -> None:
+        async with httpx.AsyncClient(base_url=url, timeout=300) as opened:
+            while time.perf_counter() < end:
+                begin = time.perf_counter()
+                said = await opened.post(
+                    "/v1/galleries/load/identify",
+                    content=picture,
+                    headers={"content-type": "image/jpeg"},
+                )
+                times.append(time.perf_counter() - begin)
+                statuses[said.status_code] = statuses.get(said.status_code, 0) + 1
+
+    begin = time.perf_counter()
+    await asyncio.gather(*(client() for _ in range(clients)))
+    return len(times) / (time.perf_counter() - begin), times, statuses
+
+
+async def _storm(url: str, connections: int, picture: bytes) -> dict[str, int]:
+    """So many connections at once, one request each; gives statuses and kinds of errors."""
+    import httpx
+
+    found: dict[str, int] = {}
+
+    async def one() -> None:
+        try:
+            async with httpx.AsyncClient(base_url=url, timeout=600) as opened:
+                said = await opened.post(
+                    "/v1/galleries/load/identify",
+                    content=picture,
+                    headers={"content-type": "image/jpeg"},
+                )
+            kind = str(said.status_code)
+            if kind in ("429", "503") and "retry-after" not in said.headers:
+                kind += " without Retry-After"
+        except httpx.HTTPError as error:
+            kind = type(error).__name__
+        found[kind] = found.get(kind, 0) + 1
+
+    await asyncio.gather(*(one() for _ in range(connections)))
+    return found
+
+
+def _memory(pid: int) -> float:
+    """MiB of a process and its children."""
+    import psutil
+
+    process = psutil.Process(pid)
+    return sum(one.memory_info().rss for one in [process, *process.children()]) / 2**20
+
+
+def run(seconds: float, connections: int, requests: int, folder: Path) -> None:
+    """Measure and print."""
+    import httpx
+
+    picture = encode(make_portraits(1, 1, 340)[0][0], "JPEG")
+    context = multiprocessing.get_context("spawn")
+    start = context.Barrier(_WORKERS + 1)
+    answers: Any = context.Queue()
+    engines = [
+        context.Process(target=_analyse_for, args=(seconds, picture, start, answers), daemon=True)
+        for _ in range(_WORKERS)
+    ]
+    for engine in engines:
+        engine.start()
+    server = Server(folder, free_port(), ("requests_per_minute=100000000",), workers=_WORKERS)
+    server.start()
+    assert server.process is not None
+    try:
+        httpx.post(
+            f"{server.url}/v1/galleries", json={"name": "load"}, timeout=300
+        ).raise_for_status()
+        content = {"f": ("p.jpg", picture)}
+        httpx.post(
+            f"{server.url}/v1/galleries/load/enrol", params={"person": "Ann"}, files=content,
+            timeout=300,
+        ).raise_for_status()  # fmt: skip
+        asyncio.run(_ask_for(server.url, 1.0, picture, 2 * _WORKERS))
+        own, served = [], []
+        times: list[float] = []
+        for _ in range(_TURNS):
+            start.wait()
+            own.append(sum(answers.get() for _ in range(_WORKERS)))
+            start.wait()
+            rate, some, statuses = asyncio.run(_ask_for(server.url, seconds, picture, 2 * _WORKERS))
+            served.append(rate)
+            times += some
+            if set(statuses) != {200}:
+                raise RuntimeError(f"under load: {statuses}")
+        for engine in engines:
+            engine.kill()
+        times.sort()
+        ratio = statistics.median(b / a for a, b in zip(own, served, strict=True))
+        print(f"pictures of 510 x 510, {_WORKERS} workers, identify:")
+        print(f"  engine alone   {statistics.median(own):8.1f} pictures/s")
+        print(f"  server         {statistics.median(served):8.1f} requests/s, {ratio:.2f} of it")
+        print(
+            f"  p50 {1000 * times[len(times) // 2]:.0f} ms, "
+            f"p99 {1000 * times[int(0.99 * len(times))]:.0f} ms, {len(times):,} requests"
+        )
+        storm = asyncio.run(_storm(server.url, connections, picture))
+        print(f"{connections:,} connections at once: {dict(sorted(storm.items()))}")
+        _watch_memory(server, requests)
+    finally:
+        for engine in engines:
+            engine.kill()
+        server.stop(kill=True)
+
+
+def _watch_memory(server: Server, requests: int) -> None:
+    """Small pictures, so that many requests fit into the time; memory after each fifth of them."""
+    assert server.process is not None
+    small = encode(make_portraits(1, 1, 64)[0][0], "JPEG")
+    told = [_memory(server.process.pid)]
+    count = 0
+    for part in range(5):
+        while count < requests * (part + 1) / 5:
+            _, times, _ = asyncio.run(_ask_for(server.url, 2.0, small, 2 * _WORKERS))
+            count += len(times)
+        told.append(_memory(server.process.pid))
+    print(
+        f"memory over {count:,} requests: "
+        + ", ".join(f"{one:.0f}" for one in told)
+        + f" MiB (server and {_WORKERS} workers)"
+    )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=10.0, help="Length of a turn.")
+    parser.add_argument("--connections", type=int, default=1000)
+    parser.add_argument("--requests", type=int, default=5000, help="For the memory.")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        run(arguments.seconds, arguments.connections, arguments.requests, Path(folder))
+
+
+if __name__ == "__main__":
+    main()
