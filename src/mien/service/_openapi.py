@@ -138,8 +138,9 @@ def _complete_operation(operation: Schema, schemas: Schema) -> None:
         },
     }
     for parameter in operation.get("parameters", []):
-        if "example" not in parameter and parameter["name"] in _PARAMETERS:
-            parameter["example"] = _PARAMETERS[parameter["name"]]
+        if "example" not in parameter:
+            own = example_of(parameter["schema"], schemas)
+            parameter["example"] = _PARAMETERS.get(parameter["name"], own)
     answers = [*operation["responses"].values(), operation.get("requestBody", {})]
     for answer in answers:
         for media in answer.get("content", {}).values():

@@ -10,6 +10,7 @@ from fastapi import Request
 from fastapi.responses import JSONResponse
 
 from mien.errors import (
+    ConsentError,
     GalleryBusyError,
     GalleryDiskError,
     GalleryError,
@@ -84,6 +85,7 @@ def problem_of(error: Exception) -> Problem:
     for kind, status, code in (
         (GalleryBusyError, 503, "gallery-busy"),
         (GalleryDiskError, 507, "no-room"),
+        (ConsentError, 409, "no-consent"),
         (GalleryKeyError, 500, "gallery-sealed"),
         (ImageError, 422, "unreadable-picture"),
         (MissingDataError, 404, "not-found"),

@@ -28,7 +28,7 @@ from mien.service._schemas import (
     PersonName,
 )
 
-__all__ = ["enrol_pictures", "router", "show_face"]
+__all__ = ["enrol_pictures", "find_known", "find_person", "router", "show_face", "show_person"]
 
 router = APIRouter(prefix="/v1/galleries/{gallery}", tags=["people"])
 Limit = Annotated[int, Query(ge=1, le=1000, description="Entries per page.")]
@@ -50,7 +50,8 @@ def _decode_cursor(cursor: str, kinds: tuple[type, ...]) -> list[Any]:
     raise Problem(422, "invalid-cursor", "The cursor is not one that this server gave.")
 
 
-def _show(person: Person) -> PersonInfo:
+def show_person(person: Person) -> PersonInfo:
+    """Somebody as they are answered."""
     return PersonInfo(
         id=person.number, name=person.name, faces=person.templates, added=person.added
     )
@@ -63,7 +64,8 @@ def show_face(face: StoredFace) -> EnrolledFace:
     )
 
 
-def _find(gallery: Gallery, number: int) -> Person:
+def find_person(gallery: Gallery, number: int) -> Person:
+    """Whoever has this number, or a problem."""
     person = gallery.get_person(number)
     if person is None:
         raise Problem(404, "no-person", "There is no such person.")
@@ -91,7 +93,7 @@ async def list_people(
     page = wanted[:limit]
     more = len(wanted) > limit
     following = _encode_cursor([page[-1].name.casefold(), page[-1].number]) if more else None
-    return PersonList(people=[_show(person) for person in page], cursor=following)
+    return PersonList(people=[show_person(person) for person in page], cursor=following)
 
 
 @router.post("/people", status_code=201, summary="Make a person", response_model=PersonInfo)
@@ -107,7 +109,7 @@ async def create_person(request: Request, gallery: str, wanted: PersonName) -> R
         person = tenant.gallery.find_person(wanted.name)
         if person is None:
             raise Problem(409, "person-gone", "The person was deleted at once.")
-        return _show(person)
+        return show_person(person)
 
     return await once(request, grant, 201, lambda: tenant.run(create))
 
@@ -117,7 +119,7 @@ async def get_person(request: Request, gallery: str, person: int) -> PersonInfo:
     """Name and number of faces."""
     require(request, "read", gallery)
     tenant = _tenant(request, gallery)
-    return _show(await tenant.run(_find, tenant.gallery, person))
+    return show_person(await tenant.run(find_person, tenant.gallery, person))
 
 
 @router.patch("/people/{person}", summary="Rename a person", response_model=PersonInfo)
@@ -129,10 +131,10 @@ async def rename_person(
     tenant = _tenant(request, gallery)
 
     def rename() -> PersonInfo:
-        before = _find(tenant.gallery, person).name
+        before = find_person(tenant.gallery, person).name
         if before != wanted.name.strip():
             tenant.gallery.rename(before, wanted.name)
-        return _show(_find(tenant.gallery, person))
+        return show_person(find_person(tenant.gallery, person))
 
     return await once(request, grant, 200, lambda: tenant.run(rename))
 
@@ -144,10 +146,10 @@ async def merge_people(request: Request, gallery: str, person: int, target: Merg
     tenant = _tenant(request, gallery)
 
     def merge() -> PersonInfo:
-        into = _find(tenant.gallery, target.into)
+        into = find_person(tenant.gallery, target.into)
         if tenant.gallery.get_person(person) is not None or not begun_before(request):
-            tenant.gallery.merge(_find(tenant.gallery, person).name, into.name)
-        return _show(_find(tenant.gallery, target.into))
+            tenant.gallery.merge(find_person(tenant.gallery, person).name, into.name)
+        return show_person(find_person(tenant.gallery, target.into))
 
     return await once(request, grant, 200, lambda: tenant.run(merge))
 
@@ -159,7 +161,7 @@ async def delete_person(request: Request, gallery: str, person: int) -> dict[str
     tenant = _tenant(request, gallery)
 
     def delete() -> int:
-        return tenant.gallery.delete(_find(tenant.gallery, person).name)
+        return tenant.gallery.delete(find_person(tenant.gallery, person).name)
 
     return {"faces": await tenant.run(delete)}
 
@@ -178,7 +180,7 @@ async def list_faces(
     after = None if cursor is None else str(_decode_cursor(cursor, (str,))[0])
 
     def read() -> list[StoredFace]:
-        name = None if person is None else _find(tenant.gallery, person).name
+        name = None if person is None else find_person(tenant.gallery, person).name
         return tenant.gallery.faces(name, after=after, limit=limit + 1)
 
     faces = await tenant.run(read)
@@ -196,7 +198,7 @@ async def add_faces(request: Request, gallery: str, person: int) -> Response:
     """One face per picture: the only one, or the one that is clearly the largest."""
     grant = require(request, "write", gallery)
     tenant = _tenant(request, gallery)
-    name = (await tenant.run(_find, tenant.gallery, person)).name
+    name = (await tenant.run(find_person, tenant.gallery, person)).name
     return await once(request, grant, 200, lambda: enrol_pictures(request, tenant, name))
 
 
@@ -254,7 +256,7 @@ async def move_face(request: Request, gallery: str, face: str, target: MoveTo) -
     tenant = _tenant(request, gallery)
 
     def move() -> EnrolledFace:
-        _known(tenant.gallery, face)
+        find_known(tenant.gallery, face)
         return show_face(tenant.gallery.move_face(face, target.person))
 
     return await once(request, grant, 200, lambda: tenant.run(move))
@@ -267,13 +269,14 @@ async def delete_face(request: Request, gallery: str, face: str) -> None:
     tenant = _tenant(request, gallery)
 
     def delete() -> None:
-        _known(tenant.gallery, face)
+        find_known(tenant.gallery, face)
         tenant.gallery.delete_face(face)
 
     await tenant.run(delete)
 
 
-def _known(gallery: Gallery, face: str) -> StoredFace:
+def find_known(gallery: Gallery, face: str) -> StoredFace:
+    """The face with this id, or a problem."""
     found = gallery.get_face(face)
     if found is None:
         raise Problem(404, "no-face", "There is no such face.")

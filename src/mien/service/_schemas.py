@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
 __all__ = [
     "AnalysedFace",
     "AnalysedPicture",
+    "ChangeModel",
     "CompletedPictureModel",
+    "ConstraintCreate",
+    "ConstraintModel",
     "EnrolledFace",
     "EnrolledPicture",
+    "FaceIds",
     "FaceList",
+    "FacesTo",
     "GalleryCreate",
     "GalleryInfo",
     "IdentifiedFaceModel",
@@ -104,6 +109,54 @@ class FaceList(_Model):
 
     faces: list[EnrolledFace]
     cursor: str | None
+
+
+class FaceIds(_Model):
+    """Faces by their ids."""
+
+    faces: list[str] = Field(
+        min_length=1, max_length=1000, examples=[["0b3f5c7e-9a1d-8000-8b2c-4d6e8f0a1b2c"]]
+    )
+
+
+class FacesTo(FaceIds):
+    """Faces, and the person that they belong to."""
+
+    person: str = Field(examples=["Bob"], min_length=1, max_length=200)
+
+
+class ChangeModel(_Model):
+    """A change, and when it was undone."""
+
+    number: int = Field(examples=[17])
+    time: float
+    action: str = Field(examples=["merge"])
+    names: list[str] = Field(examples=[["Ann", "Anna"]])
+    people: int
+    faces: int
+    undone: float | None
+
+
+class ConstraintCreate(_Model):
+    """Something to say about a face: an id, or SHA-256 of a picture and which of its faces."""
+
+    kind: Literal[
+        "same-person", "different-people", "not-sure", "not-a-face", "not-this-person"
+    ] = Field(examples=["not-this-person"])
+    face: str | tuple[str, int] = Field(examples=["0b3f5c7e-9a1d-8000-8b2c-4d6e8f0a1b2c"])
+    other: str | tuple[str, int] | None = None
+    person: str | None = Field(None, examples=["Ann"], max_length=200)
+
+
+class ConstraintModel(_Model):
+    """Something that was said about a face."""
+
+    id: int
+    kind: str = Field(examples=["not-this-person"])
+    face: list[Any] = Field(description="SHA-256 of the picture, and which of its faces.")
+    other: list[Any] | None
+    person: str | None = Field(examples=["Ann"])
+    added: float
 
 
 class EnrolledPicture(_Model):

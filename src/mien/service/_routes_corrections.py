@@ -1,0 +1,168 @@
+"""What people say about faces, and what was changed: split, take out, constraints, history."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Request, Response
+
+from mien.gallery import Change, Constraint, Gallery
+from mien.service._access import backend_of, require
+from mien.service._idempotency import once
+from mien.service._problems import Problem
+from mien.service._routes_people import find_known, find_person, show_person
+from mien.service._schemas import (
+    ChangeModel,
+    ConstraintCreate,
+    ConstraintModel,
+    FaceIds,
+    FacesTo,
+    PersonInfo,
+)
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1/galleries/{gallery}", tags=["changes"])
+
+
+def _show_change(change: Change) -> ChangeModel:
+    return ChangeModel(**{**asdict(change), "names": list(change.names)})
+
+
+def _show_constraint(one: Constraint) -> ConstraintModel:
+    return ConstraintModel(
+        id=one.number,
+        kind=one.kind,
+        face=list(one.face),
+        other=None if one.other is None else list(one.other),
+        person=one.person,
+        added=one.added,
+    )
+
+
+def _check_faces(gallery: Gallery, faces: list[str]) -> None:
+    for face in faces:
+        find_known(gallery, face)
+
+
+@router.post(
+    "/people/{person}/split", status_code=201, summary="Split a person", response_model=PersonInfo
+)
+async def split_person(request: Request, gallery: str, person: int, wanted: FacesTo) -> Response:
+    """Some faces of a person become somebody new."""
+    grant = require(request, "write", gallery)
+    tenant = backend_of(request).tenant(gallery)
+
+    def split() -> PersonInfo:
+        held = find_person(tenant.gallery, person)
+        _check_faces(tenant.gallery, wanted.faces)
+        if any(find_known(tenant.gallery, face).person != held.name for face in wanted.faces):
+            raise Problem(409, "other-person", "A face of the list is not of this person.")
+        if tenant.gallery.find_person(wanted.person) is not None:
+            raise Problem(409, "person-exists", f"{wanted.person!r} is in the gallery already.")
+        tenant.gallery.split(wanted.faces, wanted.person)
+        made = tenant.gallery.find_person(wanted.person)
+        if made is None:
+            raise Problem(409, "person-gone", "The person was deleted at once.")
+        return show_person(made)
+
+    return await once(request, grant, 201, lambda: tenant.run(split))
+
+
+@router.post(
+    "/faces/remove", status_code=204, summary="Take faces out, so that undo brings them back"
+)
+async def remove_faces(request: Request, gallery: str, wanted: FaceIds) -> None:
+    """`DELETE` of a face is for good; this is not."""
+    require(request, "write", gallery)
+    tenant = backend_of(request).tenant(gallery)
+
+    def remove() -> None:
+        _check_faces(tenant.gallery, wanted.faces)
+        tenant.gallery.remove_faces(wanted.faces)
+
+    await tenant.run(remove)
+
+
+@router.get(
+    "/faces/{face}/thumbnail",
+    summary="The small picture of a face, where one is kept",
+    responses={200: {"content": {"image/jpeg": {}, "image/png": {}, "image/webp": {}}}},
+    response_class=Response,
+)
+async def get_thumbnail(request: Request, gallery: str, face: str) -> Response:
+    """404 where the gallery keeps none."""
+    require(request, "read", gallery)
+    tenant = backend_of(request).tenant(gallery)
+    await tenant.run(find_known, tenant.gallery, face)
+    content = await tenant.run(tenant.gallery.thumbnail, face)
+    if content is None:
+        raise Problem(404, "no-thumbnail", "No small picture of this face is kept.")
+    kinds = {b"\xff\xd8": "image/jpeg", b"\x89P": "image/png", b"RI": "image/webp"}
+    kind = kinds.get(content[:2], "application/octet-stream")
+    return Response(content, media_type=kind)
+
+
+@router.get("/history", summary="What was changed", response_model=list[ChangeModel])
+async def list_history(
+    request: Request, gallery: str, limit: Annotated[int, Query(ge=1, le=1000)] = 50
+) -> list[ChangeModel]:
+    """From the last; what was undone says when."""
+    require(request, "read", gallery)
+    tenant = backend_of(request).tenant(gallery)
+    return [_show_change(one) for one in await tenant.run(tenant.gallery.history, limit)]
+
+
+@router.get(
+    "/constraints", summary="What was said about faces", response_model=list[ConstraintModel]
+)
+async def list_constraints(request: Request, gallery: str) -> list[ConstraintModel]:
+    """Same person, different people, not a face, not this person; from the first."""
+    require(request, "read", gallery)
+    tenant = backend_of(request).tenant(gallery)
+    return [_show_constraint(one) for one in await tenant.run(tenant.gallery.constraints)]
+
+
+@router.post(
+    "/constraints",
+    status_code=201,
+    summary="Say something about a face",
+    response_model=ConstraintModel,
+)
+async def add_constraint(request: Request, gallery: str, wanted: ConstraintCreate) -> Response:
+    """Kept for good: a face is never named as, nor enrolled as, whom a constraint excludes."""
+    grant = require(request, "write", gallery)
+    tenant = backend_of(request).tenant(gallery)
+
+    def add() -> ConstraintModel:
+        for face in (wanted.face, wanted.other):
+            if isinstance(face, str):
+                find_known(tenant.gallery, face)
+        number = tenant.gallery.add_constraint(
+            wanted.kind, _face(wanted.face), other=_face(wanted.other), person=wanted.person
+        )
+        made = [one for one in tenant.gallery.constraints() if one.number == number]
+        if not made:
+            raise Problem(409, "constraint-gone", "The constraint was taken back at once.")
+        return _show_constraint(made[0])
+
+    return await once(request, grant, 201, lambda: tenant.run(add))
+
+
+def _face(face: Any) -> Any:
+    return tuple(face) if isinstance(face, list) else face
+
+
+@router.delete("/constraints/{constraint}", status_code=204, summary="Take it back")
+async def remove_constraint(request: Request, gallery: str, constraint: int) -> None:
+    """What was said is forgotten."""
+    require(request, "write", gallery)
+    tenant = backend_of(request).tenant(gallery)
+
+    def remove() -> None:
+        if constraint not in {one.number for one in tenant.gallery.constraints()}:
+            raise Problem(404, "no-constraint", "There is no such constraint.")
+        tenant.gallery.remove_constraint(constraint)
+
+    await tenant.run(remove)
