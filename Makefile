@@ -22,7 +22,8 @@ test-everywhere: $(VENV)/.dev-installed
 # Many forged model files and galleries, another seed each time; a failure names its seed. N=1000 for a night.
 fuzz: $(VENV)/.dev-installed
 	MIEN_FUZZ=$(or $(N),30) MIEN_FUZZ_SEED=$(or $(SEED),$(shell date +%s)) $(BIN)/python -m pytest -n auto \
-	  tests/golden/test_forged.py tests/gallery/test_file.py tests/gallery/test_attacks.py tests/core/test_text.py
+	  tests/golden/test_forged.py tests/gallery/test_file.py tests/gallery/test_attacks.py tests/core/test_text.py \
+	  tests/test_fuzz.py tests/test_arrays.py
 
 # The lowest versions that pyproject.toml allows.
 test-oldest: $(VENV)/.dev-installed

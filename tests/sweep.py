@@ -262,7 +262,7 @@ _ROW_CALLS: dict[str, list[Call]] = {
         _rows(lambda m, X, d: m.complete(X)),
         _rows(lambda m, X, d: m.complete(X, cover=np.arange(5) >= 3)),
     ],
-    "decide": [_rows(lambda m, X, d: m.decide(X, d.X[: len(X)]))],
+    "decide": [_rows(lambda m, X, d: m.decide(X, d.X))],
     "decision_function": [_rows(lambda m, X, d: m.decision_function(X))],
     "estimate": [Call(lambda m, d: d.X[:, :3], lambda m, X, d: m.estimate(X))],
     "fit": [_learn(lambda m, X, d: clone(m).fit(X, d.y))],

@@ -50,6 +50,7 @@ class Enrolment:
         >>> committee.remove_person("cat").classes_.tolist()
         ['ann', 'bob']
         """
+        X = self._check(X)
         return self.add_people(X, [label] * len(X))
 
     def add_people(self, X: Any, y: Any) -> Self:

@@ -231,6 +231,9 @@ class MixturePCCA(MixtureUse, BaseEstimator):
             raise InputError(
                 f"{self.n_components} components need at least as many samples; got {n_samples}"
             )
+        # The mean of equal numbers is not always that number.
+        rounding = np.square(8 * np.finfo(np.float64).eps * np.abs(self.location_))
+        variances = np.where(variances > rounding, variances, 0.0)
         if not np.any(variances > 0):
             raise InputError("every feature is constant: there is nothing to model")
         # A constant feature gets the floor of the others, so that its density is finite.
@@ -260,6 +263,20 @@ class MixturePCCA(MixtureUse, BaseEstimator):
             total = MixtureStatistics.zeros(self.n_components, len(floor))
             for V, gamma, _ in self._expect(batches, best.state, dtype):
                 accumulate(V, gamma, total)
+        noise = best.state.noise
+        least = min(
+            float(part.min())
+            for part in (
+                [np.diagonal(block, axis1=1, axis2=2) for block in noise]
+                if isinstance(noise, tuple)
+                else [noise]
+            )
+        )
+        if not float(np.square(best.state.loadings).sum(axis=(1, 2)).max()) <= 1e14 * least:
+            raise InputError(
+                "the features differ too much in scale for the model to be told from rounding: "
+                "standardise each view first"
+            )
         self.bound_ = best.objective
         self.n_iter_ = best.n_iter
         self.converged_ = best.converged
@@ -313,7 +330,7 @@ class MixturePCCA(MixtureUse, BaseEstimator):
         """K-means on both views, each brought to the same total variance."""
         scale: np.ndarray = np.concatenate(
             [
-                np.full(d, 1 / np.sqrt(max(part.sum(), np.finfo(float).tiny)))
+                np.full(d, 1 / np.sqrt(part.sum()) if part.sum() > 0 else 0.0)
                 for d, part in zip(
                     self.n_features_views_,
                     np.split(variances, np.cumsum(self.n_features_views_)[:-1]),
@@ -406,7 +423,7 @@ class MixturePCCA(MixtureUse, BaseEstimator):
 
     def _check_pair(self, X: Any, Y: Any, reset: bool = False) -> tuple[np.ndarray, np.ndarray]:
         if Y is None:
-            raise ValueError(
+            raise InputError(
                 "MixturePCCA requires y to be passed, but the target y is None: it is the second "
                 "view of the samples"
             )

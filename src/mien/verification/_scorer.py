@@ -95,7 +95,7 @@ class MakesDecisions:
 
         if not 0 < prior < 1:
             raise InputError(f"prior must be between 0 and 1; got {prior}")
-        probability: np.ndarray = expit(np.asarray(log_ratios) + logit(prior))
+        probability: np.ndarray = expit(check_array("log_ratios", log_ratios) + logit(prior))
         return probability
 
     def threshold(

@@ -16,6 +16,7 @@ from mien._core.constraints import AT_LEAST_TWO, NON_NEGATIVE
 from mien._core.em import EMResult, run_em
 from mien._core.parallel import map_threads
 from mien._core.progress import report
+from mien._core.rows import check_rows
 from mien._core.statistics import GroupStatistics, agree_features
 from mien._core.validation import check_labels
 from mien.errors import InputError, NumericsWarning
@@ -254,6 +255,11 @@ rank_, objective_, n_iter_, n_people_, n_samples_, features_, truncation_error_
     def _fit(self, X: Any, y: Any, *, keep: bool) -> None:
         self._check_source()
         statistics = self._collect(X, y)
+        if statistics.n_features != self._source.n_features_in_:
+            raise InputError(
+                f"the source has {self._source.n_features_in_} features; got "
+                f"{statistics.n_features}"
+            )
         self.strength_path_: dict[str, np.ndarray] = {}
         if self.strength not in (None, "auto"):
             self.strength_ = float(self.strength)
@@ -265,7 +271,7 @@ rank_, objective_, n_iter_, n_people_, n_samples_, features_, truncation_error_
                     '"auto" holds people out and needs their vectors: give X and y, or a number '
                     "as source_people or as strength"
                 )
-            X = apply_steps(self.steps_, np.asarray(X))
+            X = apply_steps(self.steps_, check_rows(X, dtype=[np.float64, np.float32]))
             with keep_threads(X.shape[1]):
                 self.source_people_ = self._find_source_people(X, check_labels("y", y))
             self.strength_ = self.source_people_ / statistics.n_groups
