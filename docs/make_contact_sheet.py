@@ -44,7 +44,7 @@ def draw() -> Path:
             np.concatenate(
                 [
                     make_faces(
-                        3, 1, first_person=first, occlusion=kind, glasses=part, **colour
+                        3, 1, first_person=first, cover=kind, glasses=part, **colour
                     ).images
                     for first, kind, part in (
                         (6, "mask", 0), (9, "scarf", 0), (12, "bar", 0), (15, None, 1)

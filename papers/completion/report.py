@@ -107,7 +107,7 @@ def _decibels(errors: np.ndarray) -> float:
 def _add_photographs(report: Report, home: Path, n_covers: int, seed: int) -> None:
     photos = home / "photos"
     if not photos.is_dir():
-        raise MissingDataError(f"{str(photos)!r} is not there: the photographs are missing")
+        raise MissingDataError(f"{str(photos)!r} does not exist: the photographs are missing")
     paths = [*find_pictures(photos / "public_figures"), *photos.glob("*.*")]
     textures = [read_image(p, colour=True) for p in find_pictures(home / "corel1k")[::40]]
     textures = [t for t in textures if min(t.shape[:2]) >= 112]

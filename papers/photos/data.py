@@ -54,7 +54,7 @@ def read_boxes(folder: Path) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     for name in ("training_with_face_landmarks.xml", "testing_with_face_landmarks.xml"):
         path = folder / name
         if not path.is_file():
-            raise MissingDataError(f"{str(path)!r} is not there")
+            raise MissingDataError(f"{str(path)!r} does not exist")
         try:
             images = list(ET.parse(path).getroot().iter("image"))
             for image in images:

@@ -159,7 +159,7 @@ def _read_cache(path: Path, features: str, files: np.ndarray) -> tuple[np.ndarra
             if same and np.array_equal(done, files[: len(done)]):
                 return stored["vectors"], stored["detected"]
     except (OSError, ValueError, KeyError) as error:
-        raise DataError(f"{str(path)!r} is no cache that can be read: delete it") from error
+        raise DataError(f"{str(path)!r} is not a readable cache: delete it") from error
     return empty
 
 

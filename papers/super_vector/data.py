@@ -134,7 +134,7 @@ def load_corel(home: Path, n_splits: int, seed: int, quick: bool) -> PairedSet:
     place = home / "corel1k"
     table = place / "labels.csv"
     if not table.is_file():
-        raise MissingDataError(f"{str(table)!r} is not there")
+        raise MissingDataError(f"{str(table)!r} does not exist")
     lines = [line.split(",") for line in table.read_text(encoding="utf-8").splitlines()[1:]]
     lines = [line for line in lines if line[0].startswith("images/")]
     labels = np.array([line[3] for line in lines])
@@ -162,7 +162,7 @@ def _load_views(
     def load(home: Path, n_splits: int, seed: int, quick: bool) -> PairedSet:
         path = home / "multiview" / file
         if not path.is_file():
-            raise MissingDataError(f"{str(path)!r} is not there")
+            raise MissingDataError(f"{str(path)!r} does not exist")
         content = loadmat(path)
         if "data" in content:
             record = content["data"][0, 0]
@@ -189,7 +189,7 @@ def load_actions(home: Path, n_splits: int, seed: int, quick: bool) -> PairedSet
     place = home / "video" / "kth"
     files = sorted(place.glob("*.mat"))
     if not files:
-        raise MissingDataError(f"no videos are in {str(place)!r}")
+        raise MissingDataError(f"{str(place)!r} has no videos")
     firsts, seconds, labels, blocks = [], [], [], []
     for path in files:
         frames = np.ascontiguousarray(loadmat(path)["video"].transpose(2, 0, 1))

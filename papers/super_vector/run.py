@@ -260,7 +260,7 @@ def run_super_vector(
         found.append(_summarise(name, data, result))
     report_progress("sets", len(chosen), len(chosen))
     if not found:
-        raise MissingDataError(f"none of the sets is there: {'; '.join(missing)}")
+        raise MissingDataError(f"none of the sets was found: {'; '.join(missing)}")
     return {"sets": found, "missing": missing, "quick": quick, "n_splits": n_splits}
 
 

@@ -161,7 +161,7 @@ FACE_SETS: dict[str, Callable[[Home], NamedVectors]] = {
 
 def _read_npz(path: Path, keys: tuple[str, ...]) -> dict[str, np.ndarray]:
     if not path.is_file():
-        raise MissingDataError(f"{str(path)!r} is not there: it is part of the videos' data")
+        raise MissingDataError(f"{str(path)!r} does not exist: it is part of the videos' data")
     with np.load(path, allow_pickle=False) as arrays:
         return {key: arrays[key] for key in keys}
 
@@ -199,7 +199,7 @@ def load_corel(home: Home) -> tuple[np.ndarray, np.ndarray]:
     place = data_home(home) / "corel1k"
     table = place / "labels.csv"
     if not table.is_file():
-        raise MissingDataError(f"{str(table)!r} is not there: Corel-1K is not at hand")
+        raise MissingDataError(f"{str(table)!r} does not exist: Corel-1K was not found")
     with table.open(newline="", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
     pictures = [

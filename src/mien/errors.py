@@ -7,7 +7,7 @@
         ├── InputError (ValueError)    arrays, labels or parameters that cannot be used
         │   └── InputTypeError (TypeError)   something that is not an array of numbers
         ├── DataError (ValueError)     data on disk that cannot be used
-        │   ├── MissingDataError (FileNotFoundError)   a set, folder or file is not there
+        │   ├── MissingDataError (FileNotFoundError)   a set, folder or file does not exist
         │   └── ImageError             a picture that cannot be decoded, or is refused
         ├── ModelFileError (ValueError)    a model file that cannot be trusted or read
         │   ├── ModelFormatError       not ours, or of a format or class that we do not know
@@ -74,7 +74,7 @@ class DataError(MienError, ValueError):
 
 
 class MissingDataError(DataError, FileNotFoundError):
-    """A data set, folder or file is not there."""
+    """A data set, folder or file does not exist."""
 
 
 class ImageError(DataError):

@@ -77,4 +77,4 @@ def test_show_speaks_plainly(album: Path) -> None:
 def test_show_of_nothing_says_what_there_is() -> None:
     result = _run("show", "oral")
     assert isinstance(result.exception, MissingDataError)
-    assert "neither a set that is known (rendered, orl, yale, lfw)" in str(result.exception)
+    assert "neither a known set (rendered, orl, yale, lfw)" in str(result.exception)

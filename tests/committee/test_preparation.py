@@ -76,7 +76,7 @@ def test_two_pictures_each_leave_nothing_to_choose_by() -> None:
 
 
 def test_rows_must_be_pictures() -> None:
-    with pytest.raises(InputError, match="10 pixels are no pictures of 3 × 3"):
+    with pytest.raises(InputError, match="10 pixels are not pictures of 3 × 3"):
         LightNormalizer().fit(np.ones((2, 10)))
     shaped = LightNormalizer((2, 5), window=3).fit(np.random.default_rng(0).random((2, 10)))
     assert_near(

@@ -156,7 +156,7 @@ def test_texts_cut_or_continued(tmp_path: Path) -> None:
         load_lfw_protocol(place)
     _write(place, texts)
     (place / "pairsDevTest.txt").unlink()
-    with pytest.raises(MissingDataError, match=r"pairsDevTest\.txt' is not there"):
+    with pytest.raises(MissingDataError, match=r"pairsDevTest\.txt' does not exist"):
         load_lfw_protocol(place)
     with pytest.raises(MissingDataError, match=r"looked for pairs\.txt or lfw_index\.npz"):
         load_lfw_protocol(tmp_path.parent)

@@ -48,7 +48,7 @@ def test_home_is_the_argument_or_the_variable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("MIEN_DATA", raising=False)
-    with pytest.raises(MissingDataError, match="name the folder, or set the environment"):
+    with pytest.raises(MissingDataError, match="name it, or set the environment"):
         load_orl()
     monkeypatch.setenv("MIEN_DATA", str(tmp_path))
     assert resolve_home() == tmp_path
@@ -72,7 +72,7 @@ def test_orl_tree(orl_tree: Path) -> None:
             faces.images[:, 3, 3], 5 * faces.people + faces.metadata["number"]
         )
     assert load_orl(orl_tree, size=(7, 5)).size == (7, 5)
-    with pytest.raises(MissingDataError, match=r"olivetti_64x64\.npz' is not there"):
+    with pytest.raises(MissingDataError, match=r"olivetti_64x64\.npz' does not exist"):
         load_orl(orl_tree, variant="64x64")
     with pytest.raises(InputError, match="variant must be one of"):
         load_orl(orl_tree, variant="tiny")
@@ -81,7 +81,7 @@ def test_orl_tree(orl_tree: Path) -> None:
 def test_orl_tree_with_holes(orl_tree: Path) -> None:
     (orl_tree / "orl" / "s3" / "4.pgm").unlink()
     (orl_tree / "orl" / "s7" / "1.pgm").write_bytes(b"P5 92 112 255\n")
-    with pytest.raises(ImageError, match=r"^2 of 400 .*s3/4\.pgm' is not there.*s7/1\.pgm"):
+    with pytest.raises(ImageError, match=r"^2 of 400 .*s3/4\.pgm' does not exist.*s7/1\.pgm"):
         load_orl(orl_tree)
     faces = load_orl(orl_tree, on_error="skip")
     assert len(faces) == 398
@@ -101,7 +101,7 @@ def test_yale_tree_finds_the_duplicates_itself(yale_tree: Path) -> None:
     (yale_tree / "yale" / "subject01.sad").rename(yale_tree / "yale" / "subject01.sad.gif")
     assert len(load_yale(yale_tree)) == 164
     (yale_tree / "yale" / "subject09.wink").unlink()
-    with pytest.raises(ImageError, match=r"1 of 165 .*subject09\.wink' is not there"):
+    with pytest.raises(ImageError, match=r"1 of 165 .*subject09\.wink' does not exist"):
         load_yale(yale_tree)
     assert len(load_yale(yale_tree, on_error="skip")) == 163
 

@@ -40,7 +40,7 @@ def _equal(one: FaceSet, other: FaceSet) -> None:
 
 # ------------------------------------------------------------------ the record
 def test_the_record_is_complete() -> None:
-    faces = make_faces(4, 3, size=40, colour=True, occlusion="any", random_state=0)
+    faces = make_faces(4, 3, size=40, colour=True, cover="any", random_state=0)
     assert faces.images.shape == (12, 40, 40, 3)
     assert faces.images.dtype == np.float32
     assert faces.people.tolist() == np.repeat(np.arange(4), 3).tolist()
@@ -49,14 +49,14 @@ def test_the_record_is_complete() -> None:
     assert len(IDENTITY_NAMES) >= 30
     assert faces.metadata["landmarks"].shape == (12, len(LANDMARK_NAMES), 2)
     assert set(NUISANCE_NAMES) <= faces.metadata.keys()
-    assert set(faces.metadata["occlusion"]) <= {"mask", "scarf", "bar"}
+    assert set(faces.metadata["cover"]) <= {"mask", "scarf", "bar"}
     assert faces.source
     assert faces.licence
 
 
 @pytest.mark.parametrize("options", [{}, {"variation": 5.0}, {"camera": "second"}, {"noise": 20.0}])
 def test_pixels_are_finite_and_in_range(options: dict[str, object]) -> None:
-    faces = make_faces(30, 2, size=16, colour=True, occlusion="any", random_state=1, **options)
+    faces = make_faces(30, 2, size=16, colour=True, cover="any", random_state=1, **options)
     assert np.all(np.isfinite(faces.images))
     assert faces.images.min() >= 0
     assert faces.images.max() <= 1
@@ -73,7 +73,7 @@ def test_grey_is_the_luma_of_colour() -> None:
 # ------------------------------------------------------------------ seeds and streams
 @pytest.mark.parametrize("batch_size", [1, 5, 7, 1000])
 def test_the_stream_is_the_whole_bit_for_bit(batch_size: int) -> None:
-    options = {"occlusion": ["mask", "bar"], "occlusion_rate": 0.5, "camera": "second", **SMALL}
+    options = {"cover": ["mask", "bar"], "cover_rate": 0.5, "camera": "second", **SMALL}
     whole = make_faces(7, 3, **options)
     batches = list(iter_faces(batch_size, 7, 3, **options))
     assert all(len(batch) == batch_size for batch in batches[:-1])
@@ -138,7 +138,7 @@ def test_the_generator_is_even() -> None:
     "options",
     [
         {"size": 16},
-        {"size": 33, "colour": True, "glasses": 1.0, "occlusion": "any"},
+        {"size": 33, "colour": True, "glasses": 1.0, "cover": "any"},
         {"size": 48, "camera": "second", "blur": 5.0},
         {"size": 24, "variation": 0.0},
     ],
@@ -242,18 +242,18 @@ def test_blur_and_noise_do_what_they_say() -> None:
 
 
 @pytest.mark.parametrize("kind", ["mask", "scarf", "bar"])
-def test_occlusion_hides_the_lower_face_and_only_that(kind: str) -> None:
+def test_a_cover_hides_the_lower_face_and_only_that(kind: str) -> None:
     bare = make_faces(10, 1, size=64, variation=0, random_state=0)
-    hidden = make_faces(10, 1, size=64, variation=0, occlusion=kind, random_state=0)
-    assert set(hidden.metadata["occlusion"]) == {kind}
+    hidden = make_faces(10, 1, size=64, variation=0, cover=kind, random_state=0)
+    assert set(hidden.metadata["cover"]) == {kind}
     change = np.abs(hidden.images - bare.images)
     eyes = bare.metadata["landmarks"][:, 4:6, 1].mean(axis=1)
     for picture, points, eye in zip(change, bare.metadata["landmarks"], eyes, strict=True):
         x, y = np.round(points[LANDMARK_NAMES.index("lower_lip")]).astype(int)
         assert picture[y - 2 : y + 3, x - 4 : x + 5].mean() > 0.02
         assert picture[: int(eye) + 2].max() == 0
-    half = make_faces(100, 1, size=16, occlusion=kind, occlusion_rate=0.5, random_state=0)
-    assert 0.3 < np.mean(half.metadata["occlusion"] == kind) < 0.7
+    half = make_faces(100, 1, size=16, cover=kind, cover_rate=0.5, random_state=0)
+    assert 0.3 < np.mean(half.metadata["cover"] == kind) < 0.7
 
 
 # ------------------------------------------------------------------ landmarks
@@ -372,11 +372,11 @@ def test_a_coarse_sensor_keeps_the_mean_and_loses_detail() -> None:
         ({"noise": 21}, "noise"),
         ({"background": -1}, "background"),
         ({"glasses": 1.5}, "glasses must be a number from 0 to 1"),
-        ({"occlusion": "hat"}, "occlusion must be None, 'any', or one or more of"),
-        ({"occlusion": ["mask", "hat"]}, "occlusion"),
-        ({"occlusion": []}, "occlusion"),
-        ({"occlusion": 3}, "occlusion"),
-        ({"occlusion_rate": 2}, "occlusion_rate"),
+        ({"cover": "hat"}, "cover must be None, 'any', or one or more of"),
+        ({"cover": ["mask", "hat"]}, "cover"),
+        ({"cover": []}, "cover"),
+        ({"cover": 3}, "cover"),
+        ({"cover_rate": 2}, "cover_rate"),
         ({"camera": "third"}, "camera must be a Camera or one of"),
         ({"camera": 2}, "camera must be a Camera"),
         ({"camera": Camera(gamma=0)}, "camera.gamma"),

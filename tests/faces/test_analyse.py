@@ -219,7 +219,7 @@ class TestJournal:
         journal.write_bytes(data)
         with pytest.raises(DataError, match=r"line \d+ of the journal .* is damaged"):
             self._run(album, journal)
-        with pytest.raises(DataError, match="is damaged, or it is no journal"):
+        with pytest.raises(DataError, match="is damaged, or the file is not a journal"):
             self._run(album, album / "notes.txt")
         assert (album / "notes.txt").read_text() == "left out by its name"
         with pytest.raises(DataError, match="cannot open the journal"):

@@ -167,7 +167,7 @@ def test_each_broken_file_has_its_reason(tmp_path: Path) -> None:
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(MissingDataError, match=r"nobody\.png' is not there"):
+    with pytest.raises(MissingDataError, match=r"nobody\.png' does not exist"):
         read_image(tmp_path / "nobody.png")
     with pytest.raises(ImageError, match="not a regular file"):
         read_image(tmp_path)

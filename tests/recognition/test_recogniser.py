@@ -43,7 +43,7 @@ def test_files_are_looked_for_before_anything_is_loaded(
         raise AssertionError("a model was loaded")
 
     monkeypatch.setattr(_verify, "load_model", load)
-    with pytest.raises(ImageError, match=r"nosuch\.jpg' is not there"):
+    with pytest.raises(ImageError, match=r"nosuch\.jpg' does not exist"):
         verify(tmp_path / "nosuch.jpg", tmp_path / "b.jpg")
 
 

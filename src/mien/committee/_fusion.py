@@ -320,7 +320,8 @@ def decide(
     posteriors, labels = np.asarray(probabilities, dtype=np.float64), np.asarray(classes)
     if posteriors.ndim != 2 or posteriors.shape[1] != len(labels):
         raise InputError(
-            f"probabilities must be (n, {len(labels)}), a column a class; got {posteriors.shape}"
+            f"probabilities must be (n, {len(labels)}), one column per class; "
+            f"got {posteriors.shape}"
         )
     best = posteriors.argmax(axis=1)
     value = posteriors[np.arange(len(posteriors)), best]

@@ -340,7 +340,7 @@ class RandomSamplingLDA(
         if pictures - people < 1:
             raise InputError(
                 f"a member saw {pictures} distinct pictures of {people} people, one each, so "
-                "nothing says how pictures of one person vary; give more pictures a person, or "
+                "nothing says how pictures of one person vary; give more pictures per person, or "
                 "use sampling='subspace'"
             )
         most = min(pictures - people, n_eigenfaces)

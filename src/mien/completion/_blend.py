@@ -62,7 +62,9 @@ class CompositeCompleter(Completer, _BaseComposition):
         chosen = self._default() if self.completers is None else self.completers
         names = [name for name, _ in chosen]
         if len(set(names)) < len(names) or not names:
-            raise InputError(f"completers need names of their own, and one at least; got {names}")
+            raise InputError(
+                f"completers must be a non-empty list with distinct names; got {names}"
+            )
         return {
             name: clone(part).set_params(cover=self.cover_)._fit(stream, held_out)
             for name, part in chosen

@@ -8,10 +8,10 @@ from ._orl import load_orl
 from ._record import FaceSet
 from ._rendered import (
     CAMERAS,
+    COVER_KINDS,
     IDENTITY_NAMES,
     LANDMARK_NAMES,
     NUISANCE_NAMES,
-    OCCLUSIONS,
     Camera,
     crop_rendered,
     iter_faces,
@@ -23,11 +23,11 @@ from ._yale import load_yale
 
 __all__ = [
     "CAMERAS",
+    "COVER_KINDS",
     "IDENTITY_NAMES",
     "KNOWN_SETS",
     "LANDMARK_NAMES",
     "NUISANCE_NAMES",
-    "OCCLUSIONS",
     "Camera",
     "EmbeddingSet",
     "FaceSet",

@@ -117,7 +117,7 @@ def make_album(
     guests = [of[k, n_named + 1] for k in (0, 1, 2, n_people)]
     write_image(root / "party.jpg", np.hstack(guests))
     covered = make_faces(
-        1, 1, _SIZE, colour=True, occlusion="mask", glasses=0.0, random_state=random_state
+        1, 1, _SIZE, colour=True, cover="mask", glasses=0.0, random_state=random_state
     )
     write_image(root / "masked.jpg", _surround(covered.images)[0])
     return root

@@ -35,7 +35,7 @@ def _count_orl(home: str | os.PathLike[str] | None) -> Found:
             return place / name, len(subject), len(np.unique(subject))
     tree = _orl.tree_below(place)
     if tree is None:
-        raise MissingDataError(f"neither a prepared file nor a tree is in {str(place)!r}")
+        raise MissingDataError(f"{str(place)!r} has neither a prepared file nor a tree")
     files = list(tree.glob("s*/*.pgm"))
     return tree, len(files), len({file.parent for file in files})
 
@@ -50,7 +50,7 @@ def _count_yale(home: str | os.PathLike[str] | None) -> Found:
     tree = _yale.tree_below(place)
     files = {} if tree is None else _yale.list_tree(tree)
     if tree is None or not files:
-        raise MissingDataError(f"neither a prepared file nor a tree is in {str(place)!r}")
+        raise MissingDataError(f"{str(place)!r} has neither a prepared file nor a tree")
     return tree, len(files), len({person for person, _ in files})
 
 
@@ -177,7 +177,7 @@ def load_faces(
             raise InputError(f"rendered faces are squares: size must be an integer; got {size!r}")
         return make_faces(40, 10, height, colour=colour, random_state=0)
     if name in ("orl", "yale") and colour:
-        raise DataError(f"the set {name!r} is grey: colour=True cannot be had")
+        raise DataError(f"the set {name!r} is grey: colour=True is not available")
     if name == "orl":
         return _orl.load_orl(home, size=size, on_error=on_error)
     if name == "yale":
@@ -187,7 +187,6 @@ def load_faces(
     path = Path(name)
     if not path.exists() and len(path.parts) == 1:
         raise MissingDataError(
-            f"{str(name)!r} is neither a set that is known ({', '.join(KNOWN_SETS)}) nor a folder "
-            "that is here"
+            f"{str(name)!r} is neither a known set ({', '.join(KNOWN_SETS)}) nor an existing folder"
         )
     return load_folder(path, size=size, colour=colour, on_error=on_error)

@@ -37,8 +37,8 @@ def data_home(home: str | os.PathLike[str] | None = None) -> Path:
         path, origin = Path(os.environ[VARIABLE]), f"the environment variable {VARIABLE}"
     else:
         raise MissingDataError(
-            "no place for real data is known: name the folder, or set the environment variable "
-            f"{VARIABLE} to the folder that holds orl/, yale/ and lfw/"
+            "the folder of the real data sets is not known: name it, or set the environment "
+            f"variable {VARIABLE} to the folder that holds orl/, yale/ and lfw/"
         )
     path = path.expanduser()
     if not path.is_dir():
@@ -86,7 +86,7 @@ def read_arrays(path: Path, wanted: dict[str, tuple[str, int]]) -> dict[str, np.
         number of dimensions.
     """
     if not path.is_file():
-        raise MissingDataError(f"{str(path)!r} is not there")
+        raise MissingDataError(f"{str(path)!r} does not exist")
     found: dict[str, Any] = {}
     try:
         # NumPy leaves a damaged file open when it is given the path.

@@ -261,7 +261,7 @@ def _fetch() -> Listing:
     except Exception as error:  # no network, a proxy, a changed checksum: each has its own
         raise MissingDataError(f"LFW could not be downloaded: {error}") from error
     if listing is None:
-        raise MissingDataError("scikit-learn downloaded LFW to a place that is not known here")
+        raise MissingDataError("scikit-learn downloaded LFW to an unknown place")
     return listing
 
 

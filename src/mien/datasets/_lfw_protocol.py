@@ -186,7 +186,7 @@ class _Lines:
         try:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError as error:
-            raise MissingDataError(f"{str(path)!r} is not there") from error
+            raise MissingDataError(f"{str(path)!r} does not exist") from error
         except (OSError, UnicodeDecodeError) as error:
             raise DataError(f"{str(path)!r} cannot be read as text: {error}") from error
         self.path = path

@@ -120,7 +120,7 @@ def _load_tree(tree: Path, size: int | tuple[int, int] | None, fit: str, on_erro
     files = list_tree(tree)
     wanted = [(k, condition) for k in range(1, _PEOPLE + 1) for condition in _CONDITIONS]
     if not files:
-        raise MissingDataError(f"no picture named like 'subject01.centerlight' is in {str(tree)!r}")
+        raise MissingDataError(f"{str(tree)!r} has no picture named like 'subject01.centerlight'")
     paths = [files.get((k, name), tree / f"subject{k:02}.{name}") for k, name in wanted]
     decoded = decode_all(
         [partial(decode_path, path) for path in paths],

@@ -94,7 +94,7 @@ def ssim(truth: Any, completed: Any) -> np.ndarray:
     original, result = _check_pictures(truth, completed)
     if min(original.shape[1:3]) < 11:
         raise InputError(
-            f"SSIM needs pictures of 11 × 11 pixels at least; got {original.shape[1:3]}"
+            f"SSIM needs pictures of at least 11 × 11 pixels; got {original.shape[1:3]}"
         )
     axis = -1 if original.ndim == 4 else None
     return np.array(

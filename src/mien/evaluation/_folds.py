@@ -154,7 +154,7 @@ def fold_roc(scores: Any, same: Any, folds: Any) -> Roc:
     n_impostor = np.bincount(codes[~truth], minlength=labels.size)
     lacking = labels[(n_genuine == 0) | (n_impostor == 0)]
     if lacking.size:
-        raise InputError(f"every fold needs pairs of both kinds; {lacking[0]} has not")
+        raise InputError(f"every fold needs pairs of both kinds; {lacking[0]} lacks one")
     weight = 1 / (labels.size * np.where(truth, n_genuine[codes], n_impostor[codes]))
     order = np.argsort(-scores, kind="stable")
     ordered = scores[order]

@@ -134,14 +134,16 @@ def analyse_pictures(
     >>> from mien.faces import analyse_pictures
     >>> for result in analyse_pictures(["nobody.jpg"], n_jobs=1):
     ...     print(result.error)
-    'nobody.jpg' is not there
+    'nobody.jpg' does not exist
     """
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, (int, np.integer)) or n_jobs < 1:
         raise InputError(f"n_jobs must be an integer of at least 1; got {n_jobs!r}")
     if max_faces is not None and max_faces < 1:
         raise InputError(f"max_faces must be at least 1 or None; got {max_faces!r}")
     if isinstance(paths, (str, os.PathLike)):
-        raise InputError("paths must be several: find_pictures(path) lists those of a folder")
+        raise InputError(
+            "paths must be a list of paths: find_pictures(path) lists those of a folder"
+        )
     total = len(paths) if isinstance(paths, Sized) else None
     with borrow_engine(engine) as first:  # what is missing is said before any work
         asked = {"features": first.features, "max_faces": max_faces}

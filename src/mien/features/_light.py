@@ -108,7 +108,7 @@ class LightNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             shape = (int(self.image_shape[0]), int(self.image_shape[1]))
         if shape[0] * shape[1] != n_pixels:
             raise InputError(
-                f"rows of {n_pixels} pixels are no pictures of {shape[0]} × {shape[1]}: give "
+                f"rows of {n_pixels} pixels are not pictures of {shape[0]} × {shape[1]}: give "
                 "image_shape=(height, width)"
             )
         return shape

@@ -202,7 +202,7 @@ class Decoder:
     def _decode_dtype(self, node: dict[str, Any], depth: int) -> np.dtype:
         dtype = np.dtype(str(node["name"])[:8])
         if dtype.kind not in "biuf" or dtype.itemsize > 8:
-            raise ModelDamagedError(f"{self.where}: a model holds no {node['name']!r:.40}")
+            raise ModelDamagedError(f"{self.where}: a model cannot hold {node['name']!r:.40}")
         return dtype
 
     def _decode_type(self, node: dict[str, Any], depth: int) -> type:
@@ -218,7 +218,7 @@ class Decoder:
         from scipy import sparse
 
         if node["kind"] not in _SPARSE:
-            raise ModelFormatError(f"{self.where}: no sparse matrix {node['kind']!r:.40}")
+            raise ModelFormatError(f"{self.where}: unknown sparse matrix {node['kind']!r:.40}")
         parts = tuple(self._take(node[name]) for name in ("data", "indices", "indptr"))
         shape = tuple(whole(n) for n in node["shape"])
         if len(shape) != 2 or max(shape) >= 2**40 or parts[0].dtype.kind not in "biuf":

@@ -156,7 +156,7 @@ def _read(file: io.BufferedIOBase, where: str, max_bytes: int) -> Any:
     with consistency(where):
         model = decoder.decode(document["object"], 0)
         if not hasattr(model, "get_params") and not hasattr(model, "to_arrays"):
-            raise ModelDamagedError(f"{where}: it holds a {type(model).__name__} and no model")
+            raise ModelDamagedError(f"{where}: it holds a {type(model).__name__}, not a model")
         if document["format"] < FORMAT:
             # What was brought to today's format must be what could be written today.
             Encoder().encode(model, "model")

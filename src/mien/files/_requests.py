@@ -30,7 +30,7 @@ def read_requests(model: Any, requests: Any) -> None:
     from sklearn import config_context
 
     if not isinstance(requests, dict):
-        raise Mismatch("its metadata requests are no table")
+        raise Mismatch("its metadata requests are not a table")
     for method, asked in requests.items():
         setter = getattr(model, f"set_{method}_request", None) if method in _METHODS else None
         if setter is None or not isinstance(asked, dict):

@@ -122,7 +122,7 @@ class Gallery(GalleryChanges):
         Parameters
         ----------
         path : str or Path
-            A file that is not there yet. It will be readable by its owner only.
+            A file that does not exist yet. It will be readable by its owner only.
         model : FaceModel or Verifier
             What compares the faces. It is stored in the file, and its features are those of the
             gallery. A bare verifier is for vectors from elsewhere, of any kind.
@@ -741,7 +741,7 @@ class Gallery(GalleryChanges):
         Parameters
         ----------
         source, path : str or Path
-            The exported file; a file that is not there yet.
+            The exported file; a file that does not exist yet.
         key : bytes, str or None
             Opens a sealed export and seals the new gallery; for a plain export it only seals.
         seal_names, timeout

@@ -158,12 +158,12 @@ def _claim(path: Path) -> int:
     # Between the two somebody may have taken the empty file over.
     if not path.exists() or not os.path.samestat(path.stat(), os.fstat(descriptor)):
         os.close(descriptor)
-        raise GalleryError(f"{path} is there already: open it, or choose another name")
+        raise GalleryError(f"{path} already exists: open it, or choose another name")
     return descriptor
 
 
 def _take_over(path: Path, flags: int) -> int:
-    there = GalleryError(f"{path} is there already: open it, or choose another name")
+    there = GalleryError(f"{path} already exists: open it, or choose another name")
     try:
         found = path.lstat()
         # Opening a gallery only to look at it would drop the locks that SQLite holds on it.

@@ -215,14 +215,14 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
     Raises
     ------
     MissingDataError, ImageError
-        If it is not there; if it is not a regular file, cannot be read, or is too large.
+        If it does not exist; if it is not a regular file, cannot be read, or is too large.
     """
     name = repr(os.fspath(path))
     try:
         # Without O_NONBLOCK a pipe would block until somebody writes to it.
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except FileNotFoundError as error:
-        raise MissingDataError(f"{name} is not there") from error
+        raise MissingDataError(f"{name} does not exist") from error
     except IsADirectoryError as error:
         raise ImageError(f"{name} is not a regular file") from error
     except (OSError, ValueError) as error:

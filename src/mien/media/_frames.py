@@ -100,7 +100,7 @@ def _check_container(path: Path) -> None:
         with path.open("rb") as file:
             head = file.read(_TRANSPORT_PACKET + 1)
     except FileNotFoundError as error:
-        raise MissingDataError(f"{str(path)!r} is not there") from error
+        raise MissingDataError(f"{str(path)!r} does not exist") from error
     except OSError as error:
         raise DataError(f"{str(path)!r} cannot be opened: {error}") from error
     if not head:

@@ -149,7 +149,7 @@ def find_media(path: str | os.PathLike[str], *, links: str = "files") -> MediaFi
     root = Path(path)
     if not root.is_dir():
         if not root.exists():
-            raise MissingDataError(f"{str(root)!r} is not there")
+            raise MissingDataError(f"{str(root)!r} does not exist")
         return MediaFiles(videos=[root]) if is_video(root) else MediaFiles(pictures=[root])
     found = MediaFiles()
     inside = os.path.realpath(root)

@@ -270,7 +270,7 @@ def cluster(
         least = _VIDEO_QUALITY if min_quality is None else min_quality
         material = _from_video(source, model, n_jobs, every, least)
     else:
-        raise MissingDataError(f"{str(source)!r} is not there")
+        raise MissingDataError(f"{str(source)!r} does not exist")
     if not material.faces:
         reasons = [failure.detail for failure in material.failures if failure.reason != "no face"]
         n_failed = "1 picture" if len(reasons) == 1 else f"{len(reasons):,} pictures"

@@ -98,7 +98,7 @@ def enrol(
         ``person``; what :func:`cluster` wrote, also with folders renamed, faces deleted or moved.
         With ``person``: pictures of that person, or folders of them.
     gallery : Gallery or path
-        The gallery; made if it is not there.
+        The gallery; created if it does not exist.
     person : str or None
         Who is on all pictures.
     model : FaceModel, path or None

@@ -106,12 +106,12 @@ def list_people(
     if root.is_file():
         if is_picture(root) or is_video(root):
             raise DataError(
-                f"{str(root)!r} is no folder and no table: to enrol a picture, name the person "
-                "with --person"
+                f"{str(root)!r} is neither a folder nor a table: to enrol a picture, name the "
+                "person with --person"
             )
         return _read_table(root), []
     if not root.is_dir():
-        raise MissingDataError(f"{str(root)!r} is not there: a folder or a CSV file is needed")
+        raise MissingDataError(f"{str(root)!r} does not exist: a folder or a CSV file is needed")
     faces = _read_sorted(root / SORTED_TABLE)
     media = find_media(root)
     pictures, failures = [], []
@@ -198,7 +198,7 @@ def _read_rows(path: Path) -> tuple[Sequence[str], list[dict[str, str]]]:
             reader = csv.DictReader(file)
             return reader.fieldnames or [], list(reader)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{str(path)!r} is no table that can be read: {error}") from error
+        raise DataError(f"{str(path)!r} is not a readable table: {error}") from error
 
 
 def _read_table(path: Path) -> list[LabelledPicture]:

@@ -75,7 +75,7 @@ def read_pairs(path: PathLike) -> list[Pair]:
             reader = csv.DictReader(file)
             columns, rows = reader.fieldnames or [], list(reader)
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{str(place)!r} is no table that can be read: {error}") from error
+        raise DataError(f"{str(place)!r} is not a readable table: {error}") from error
     if not {"a", "b"} <= set(columns):
         raise DataError(
             f"{str(place)!r} must have the columns a and b; it has {', '.join(columns) or 'none'}"

@@ -172,7 +172,7 @@ def check_there(*paths: PathLike) -> None:
     """Refuse pictures that do not exist, before anything is loaded."""
     for path in paths:
         if not os.path.exists(path):
-            raise ImageError(f"{os.fspath(path)!r} is not there")
+            raise ImageError(f"{os.fspath(path)!r} does not exist")
 
 
 def compare_faces(

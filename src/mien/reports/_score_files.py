@@ -279,7 +279,7 @@ def read_scores(
     if path.is_dir():
         raise DataError(f"{path} is a folder; a table of scores is needed")
     if not path.exists():
-        raise MissingDataError(f"{path} is not there: give the path of a table of scores")
+        raise MissingDataError(f"{path} does not exist: give the path of a table of scores")
     try:
         with open(path, "rb") as file:
             reader = _Reader(path, file, same, scores, every)

@@ -134,7 +134,7 @@ class Settings:
                 raise InputError(f"{name} must be between 0 and 1; got {getattr(self, name)!r}")
         for folder in self.photos:
             if not folder.is_dir():
-                raise InputError(f"photos must be folders; {str(folder)!r} is none")
+                raise InputError(f"photos must be folders; {str(folder)!r} is not one")
         if (self.certificate is None) != (self.private_key is None):
             raise InputError("TLS needs both a certificate and its private key")
         if self.strangers_days < 0:

@@ -407,7 +407,9 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         for name in _FITTED_ARRAYS:
             value = getattr(self, name, None)
             if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
-                raise ModelDamagedError(f"{name} of a {type(self).__name__} is no array of floats")
+                raise ModelDamagedError(
+                    f"{name} of a {type(self).__name__} is not an array of floats"
+                )
             setattr(self, name, value.astype(np.float64, copy=False))
         d, r = len(self.mean_), len(self.variance_ratios_)
         shapes = (self.projection_.shape, self.identity_covariance_.shape)
@@ -521,7 +523,7 @@ def _warn_of_floor(state: State, r: int, floor: float) -> None:
         warnings.warn(
             f"in {state.n_floored} of {r} directions the pictures of a person hardly differ; "
             f"their variation was lifted to floor={floor:g} of the total. Ratios will be "
-            "overconfident: use more pictures a person, fewer features (PCA), or a larger floor",
+            "overconfident: use more pictures per person, fewer features (PCA), or a larger floor",
             NumericsWarning,
             stacklevel=5,
         )

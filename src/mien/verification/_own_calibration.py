@@ -286,7 +286,7 @@ class OwnCalibration:
                 RatioLine(**_numbers(values["line"], RatioLine)),
             )
         except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"that is no calibration: {error}") from error
+            raise InputError(f"not a valid calibration: {error}") from error
 
 
 def _kind(value: Any) -> str:

@@ -1,9 +1,9 @@
 from ._make import (
     CAMERAS,
+    COVER_KINDS,
     IDENTITY_NAMES,
     LANDMARK_NAMES,
     NUISANCE_NAMES,
-    OCCLUSIONS,
     Camera,
     crop_rendered,
     iter_faces,
@@ -12,10 +12,10 @@ from ._make import (
 
 __all__ = [
     "CAMERAS",
+    "COVER_KINDS",
     "IDENTITY_NAMES",
     "LANDMARK_NAMES",
     "NUISANCE_NAMES",
-    "OCCLUSIONS",
     "Camera",
     "crop_rendered",
     "iter_faces",

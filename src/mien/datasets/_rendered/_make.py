@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
@@ -16,10 +16,10 @@ from mien._core.jit import load_kernels
 from mien._core.progress import report
 from mien.datasets._record import FaceSet
 from mien.datasets._rendered._people import (
+    COVER_KINDS,
     IDENTITY_NAMES,
     LANDMARK_NAMES,
     NUISANCE_NAMES,
-    OCCLUSIONS,
     Camera,
     Conditions,
     describe_pictures,
@@ -30,10 +30,10 @@ from mien.media import resize_images
 
 __all__ = [
     "CAMERAS",
+    "COVER_KINDS",
     "IDENTITY_NAMES",
     "LANDMARK_NAMES",
     "NUISANCE_NAMES",
-    "OCCLUSIONS",
     "Camera",
     "crop_rendered",
     "iter_faces",
@@ -108,17 +108,20 @@ def _check_camera(camera: Any) -> Camera:
     return camera
 
 
-def _check_occlusion(occlusion: Any) -> tuple[str, ...]:
-    """Return the kinds of occlusion to choose from, possibly none."""
-    if occlusion is None or (isinstance(occlusion, str) and occlusion == "none"):
+def _check_cover(cover: Any) -> tuple[str, ...]:
+    """Return the kinds of cover to choose from, possibly none."""
+    if cover is None or (isinstance(cover, str) and cover == "none"):
         return ()
-    if isinstance(occlusion, str) and occlusion == "any":
-        return OCCLUSIONS
-    kinds = (occlusion,) if isinstance(occlusion, str) else occlusion
-    if not isinstance(kinds, (tuple, list)) or not kinds or any(k not in OCCLUSIONS for k in kinds):
+    if isinstance(cover, str) and cover == "any":
+        return COVER_KINDS
+    kinds = (cover,) if isinstance(cover, str) else cover
+    if (
+        not isinstance(kinds, (tuple, list))
+        or not kinds
+        or any(k not in COVER_KINDS for k in kinds)
+    ):
         raise InputError(
-            f"occlusion must be None, 'any', or one or more of {list(OCCLUSIONS)}; "
-            f"got {occlusion!r}"
+            f"cover must be None, 'any', or one or more of {list(COVER_KINDS)}; got {cover!r}"
         )
     return tuple(kinds)
 
@@ -193,6 +196,27 @@ def _fill(
             done.result()
 
 
+class Rendering(TypedDict, total=False):
+    """The keyword parameters of `make_faces`."""
+
+    colour: bool
+    variation: float
+    expression: float
+    light: float
+    pose: float
+    blur: float
+    noise: float
+    background: float
+    glasses: float
+    cover: str | Sequence[str] | None
+    cover_rate: float
+    camera: str | Camera | None
+    first_person: int
+    first_picture: int
+    random_state: int | np.random.Generator | np.random.RandomState | None
+    n_jobs: int | None
+
+
 class _Studio:
     """Checked arguments of `make_faces`, ready to render any run of its pictures."""
 
@@ -210,8 +234,8 @@ class _Studio:
         noise: Any,
         background: Any,
         glasses: Any,
-        occlusion: Any,
-        occlusion_rate: Any,
+        cover: Any,
+        cover_rate: Any,
         camera: Any,
         first_person: Any,
         first_picture: Any,
@@ -235,8 +259,8 @@ class _Studio:
             noise=strength * _check_number("noise", noise, 0, 20),
             background=min(strength * _check_number("background", background, 0, 5), 1.5),
             glasses=min(1.0, strength * _check_number("glasses", glasses, 0, 1)),
-            occlusions=_check_occlusion(occlusion),
-            occlusion_rate=_check_number("occlusion_rate", occlusion_rate, 0, 1),
+            covers=_check_cover(cover),
+            cover_rate=_check_number("cover_rate", cover_rate, 0, 1),
         )
         self.camera = _check_camera(camera)
         self.seed = _check_seed(random_state)
@@ -285,8 +309,8 @@ def make_faces(
     noise: float = 1.0,
     background: float = 1.0,
     glasses: float = 0.15,
-    occlusion: str | Sequence[str] | None = None,
-    occlusion_rate: float = 1.0,
+    cover: str | Sequence[str] | None = None,
+    cover_rate: float = 1.0,
     camera: str | Camera | None = None,
     first_person: int = 0,
     first_picture: int = 0,
@@ -309,10 +333,10 @@ def make_faces(
         Factor on one kind of nuisance, times `variation`.
     glasses : float
         Share of the pictures with glasses, times `variation`.
-    occlusion : None, "mask", "scarf", "bar", "any" or a list of kinds
+    cover : None, "mask", "scarf", "bar", "any" or a list of kinds
         What covers the lower face; with several, each picture draws one.
-    occlusion_rate : float
-        Share of the pictures that are covered, if `occlusion` is given.
+    cover_rate : float
+        Share of the pictures that are covered, if `cover` is given.
     camera : None, "first", "second" or Camera
         What the people are seen through. The same seed gives the same people and moments with
         every camera.
@@ -364,27 +388,7 @@ def make_faces(
     >>> bool((again.images[2] == faces.images[4]).all())
     True
     """
-    studio = _Studio(
-        n_people,
-        n_per_person,
-        size,
-        colour,
-        variation,
-        expression,
-        light,
-        pose,
-        blur,
-        noise,
-        background,
-        glasses,
-        occlusion,
-        occlusion_rate,
-        camera,
-        first_person,
-        first_picture,
-        random_state,
-        n_jobs,
-    )
+    studio = _Studio(**locals())
     needed = len(studio) * math.prod(studio.shape) * 4
     if needed > _MOST_BYTES:
         raise InputError(
@@ -399,23 +403,7 @@ def iter_faces(
     n_people: int,
     n_per_person: int,
     size: int = 64,
-    *,
-    colour: bool = False,
-    variation: float = 1.0,
-    expression: float = 1.0,
-    light: float = 1.0,
-    pose: float = 1.0,
-    blur: float = 1.0,
-    noise: float = 1.0,
-    background: float = 1.0,
-    glasses: float = 0.15,
-    occlusion: str | Sequence[str] | None = None,
-    occlusion_rate: float = 1.0,
-    camera: str | Camera | None = None,
-    first_person: int = 0,
-    first_picture: int = 0,
-    random_state: int | np.random.Generator | np.random.RandomState | None = None,
-    n_jobs: int | None = -1,
+    **options: Unpack[Rendering],
 ) -> Iterator[FaceSet]:
     """Stream what `make_faces` returns, bit for bit, a batch at a time.
 
@@ -425,32 +413,10 @@ def iter_faces(
     ----------
     batch_size : int
         Pictures in a batch; the last may be smaller. A batch may end within a person.
-    n_people, n_per_person : int
-        How many people, and how many pictures of each.
-    size : int
-        Side of the square pictures in pixels, from 16 to 1024.
-    colour : bool
-        RGB instead of grey. Grey is 0.299 R + 0.587 G + 0.114 B of the same picture.
-    variation : float
-        Factor on every nuisance at once: 1 is ordinary, 0 gives neutral pictures.
-    expression, light, pose, blur, noise, background : float
-        Factor on one kind of nuisance, times `variation`.
-    glasses : float
-        Share of the pictures with glasses, times `variation`.
-    occlusion : None, "mask", "scarf", "bar", "any" or a list of kinds
-        What covers the lower face; with several, each picture draws one.
-    occlusion_rate : float
-        Share of the pictures that are covered, if `occlusion` is given.
-    camera : None, "first", "second" or Camera
-        What the people are seen through. The same seed gives the same people and moments with
-        every camera.
-    first_person, first_picture : int
-        Where to begin to count: other people, or other pictures of the same people.
-    random_state : int, Generator, RandomState or None
-        The seed. A person depends on the seed and the person's number alone, a picture also on
-        its own number: asking for more changes nothing that was there.
-    n_jobs : int or None
-        Threads; -1 takes every core. It never changes a picture.
+    n_people, n_per_person, size : int
+        People, pictures of each, and the side of the square pictures in pixels.
+    **options
+        The keyword parameters of `make_faces`, with the same defaults.
 
     Yields
     ------
@@ -464,27 +430,11 @@ def iter_faces(
     [4, 4, 2]
     """
     size_of_batch = _check_count("batch_size", batch_size, 1)
-    studio = _Studio(
-        n_people,
-        n_per_person,
-        size,
-        colour,
-        variation,
-        expression,
-        light,
-        pose,
-        blur,
-        noise,
-        background,
-        glasses,
-        occlusion,
-        occlusion_rate,
-        camera,
-        first_person,
-        first_picture,
-        random_state,
-        n_jobs,
-    )
+    defaults = dict(make_faces.__kwdefaults__ or {})
+    unknown = sorted(set(options) - set(defaults))
+    if unknown:
+        raise TypeError(f"iter_faces() got an unexpected keyword argument {unknown[0]!r}")
+    studio = _Studio(n_people, n_per_person, size, **(defaults | options))
 
     def stream() -> Iterator[FaceSet]:
         for start in range(0, len(studio), size_of_batch):

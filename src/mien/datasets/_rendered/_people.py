@@ -21,10 +21,10 @@ from mien.datasets._rendered._shade import (
 )
 
 __all__ = [
+    "COVER_KINDS",
     "IDENTITY_NAMES",
     "LANDMARK_NAMES",
     "NUISANCE_NAMES",
-    "OCCLUSIONS",
     "Camera",
     "Conditions",
     "describe_pictures",
@@ -53,10 +53,10 @@ _MOVES = (
 )  # fmt: skip
 _CHANCES = (
     "blur", "noise", "background_tone", "background_hue", "background_tilt", "background_x",
-    "background_y", "cloth_tone", "cloth_hue", "cover_hue", "cover_kind", "glasses", "occlusion",
+    "background_y", "cloth_tone", "cloth_hue", "cover_hue", "cover_kind", "glasses", "cover",
 )  # fmt: skip
-NUISANCE_NAMES = (*_MOVES, "blur", "noise", "background", "glasses", "occlusion")
-OCCLUSIONS = ("mask", "scarf", "bar")
+NUISANCE_NAMES = (*_MOVES, "blur", "noise", "background", "glasses", "cover")
+COVER_KINDS = ("mask", "scarf", "bar")
 
 LANDMARK_NAMES = (
     "left_eye_outer", "left_eye_inner", "right_eye_inner", "right_eye_outer",
@@ -132,8 +132,8 @@ class Conditions:
     noise: float
     background: float
     glasses: float
-    occlusions: tuple[str, ...]
-    occlusion_rate: float
+    covers: tuple[str, ...]
+    cover_rate: float
 
 
 def _keys(seed: int, people: np.ndarray, pictures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -384,12 +384,12 @@ def _write_nuisance(
     acted["glasses"] = n["glasses"] < k.glasses
     rows[:, c.GLASSES] = acted["glasses"]
     kinds = np.full(len(rows), "none", dtype="<U5")
-    if k.occlusions:
-        pick = np.minimum(n["cover_kind"] * len(k.occlusions), len(k.occlusions) - 1)
-        covered = n["occlusion"] < k.occlusion_rate
-        kinds[covered] = np.array(k.occlusions, dtype="<U5")[pick.astype(int)][covered]
-    acted["occlusion"] = kinds
-    for name, column in zip(OCCLUSIONS, (c.MASK, c.SCARF, c.BAR), strict=True):
+    if k.covers:
+        pick = np.minimum(n["cover_kind"] * len(k.covers), len(k.covers) - 1)
+        covered = n["cover"] < k.cover_rate
+        kinds[covered] = np.array(k.covers, dtype="<U5")[pick.astype(int)][covered]
+    acted["cover"] = kinds
+    for name, column in zip(COVER_KINDS, (c.MASK, c.SCARF, c.BAR), strict=True):
         rows[:, column] = kinds == name
     hue = n["cover_hue"]
     cover = np.where(
