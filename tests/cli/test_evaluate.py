@@ -236,7 +236,7 @@ def test_bad_tables_say_where(tmp_path: Path, text: str | bytes, message: str) -
 
 def test_bad_calls(tmp_path: Path) -> None:
     path = write(tmp_path / "s.csv", GOOD)
-    with pytest.raises(MissingDataError, match="is not there"):
+    with pytest.raises(MissingDataError, match="does not exist"):
         run(tmp_path / "nothing.csv")
     with pytest.raises(DataError, match="is a folder"):
         run(tmp_path)

@@ -55,7 +55,7 @@ def test_pictures_are_found_in_a_fixed_order(album: Path) -> None:
         *("nobody.png", "noise.webp", "text.jpg", "tiny.png"),
     ]
     assert find_pictures(album / "notes.txt") == [album / "notes.txt"]
-    with pytest.raises(MissingDataError, match="is not there"):
+    with pytest.raises(MissingDataError, match="does not exist"):
         find_pictures(album / "elsewhere")
 
 
@@ -70,7 +70,7 @@ def test_broken_files_are_results_and_the_rest_goes_on(album: Path) -> None:
     assert sorted(reasons) == ["empty.png", "half.jpg", "lost.png", "noise.webp", "text.jpg"]
     assert "is empty" in reasons["empty.png"]
     assert "cannot be decoded" in reasons["half.jpg"]
-    assert "is not there" in reasons["lost.png"]
+    assert "does not exist" in reasons["lost.png"]
     assert "is not a picture" in reasons["text.jpg"]
     usable = {result.path.name: result for result in results if not result.error}
     assert {name: len(r.faces) for name, r in usable.items()} == {

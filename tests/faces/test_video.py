@@ -111,7 +111,7 @@ def test_what_is_no_video_is_refused_by_name(clip: Path, tmp_path: Path) -> None
         with pytest.raises(DataError, match=words) as caught:
             analyse_video(tmp_path / name)
         assert name in str(caught.value)
-    with pytest.raises(MissingDataError, match="is not there"):
+    with pytest.raises(MissingDataError, match="does not exist"):
         analyse_video(tmp_path / "nothing.mp4")
     (tmp_path / "none").mkdir()
     with pytest.raises(DataError, match="no frame that can be decoded"):

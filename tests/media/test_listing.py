@@ -43,7 +43,7 @@ def test_a_single_file_is_taken_whatever_its_name(tmp_path: Path) -> None:
     _touch(tmp_path / "scan", tmp_path / "film.mp4")
     assert find_pictures(tmp_path / "scan") == [tmp_path / "scan"]
     assert find_media(tmp_path / "film.mp4").videos == [tmp_path / "film.mp4"]
-    with pytest.raises(MissingDataError, match="is not there"):
+    with pytest.raises(MissingDataError, match="does not exist"):
         find_media(tmp_path / "nothing")
     with pytest.raises(InputError, match="links must be one of"):
         find_media(tmp_path, links="some")

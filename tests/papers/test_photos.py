@@ -42,7 +42,7 @@ def test_points_and_boxes_of_an_xml_file(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="cannot be read"):
         read_boxes(tmp_path)
     path.unlink()
-    with pytest.raises(MissingDataError, match="is not there"):
+    with pytest.raises(MissingDataError, match="does not exist"):
         read_boxes(tmp_path)
 
 

@@ -183,8 +183,8 @@ class Journal:
                 foreign = number == 1 and not _line(self._asked).startswith(line)
                 if foreign or line.endswith(b"\n"):
                     raise DataError(
-                        f"line {number} of the journal {self.path} is damaged, or it is no "
-                        "journal: remove the file to begin anew"
+                        f"line {number} of the journal {self.path} is damaged, or the file "
+                        "is not a journal: remove it to begin anew"
                     )
                 break  # torn by the end of the process that wrote it
             if number == 1 and value != self._asked:
