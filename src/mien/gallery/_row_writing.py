@@ -123,7 +123,7 @@ def _keep_new(
             names = store.names_of([owner, holder])
             raise InputError(
                 f"face {face} of the picture {digest.hex()[:12]}… belongs to {names[holder]!r} in "
-                f"the gallery, so it cannot be of {names[owner]!r}; nothing was enrolled. Move "
+                f"the gallery, so it cannot belong to {names[owner]!r}; nothing was enrolled. Move "
                 "the face or merge, or give faces= where a picture shows several people"
             )
         if check == entry[-1]:
