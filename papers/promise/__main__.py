@@ -21,7 +21,16 @@ def main(
         ),
     ],
     engine: Annotated[
-        list[str] | None, typer.Option(help="sface or dlib. Repeat for both.", show_default="both")
+        list[str] | None,
+        typer.Option(help="sface or dlib. Repeat for both.", show_default="both, sface if --quick"),
+    ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="reasons (what moves impostors), rates, adapt (after adapting to ten people) or "
+            "aside (people and cameras kept aside). Repeat for several.",
+            show_default="all, rates if --quick",
+        ),
     ] = None,
     draws: Annotated[
         int | None,
@@ -34,21 +43,37 @@ def main(
             help="Write reliability-ENGINE.svg here: the diagrams of all domains in one picture.",
         ),
     ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Put the tables into this page, between its marks: docs/rates.md. - prints them.",
+        ),
+    ] = None,
 ) -> Any:
     """Judge stated error rates on galleries of every camera and crowd there is."""
-    from papers.promise.report import ENGINES, reproduce_promise
+    from papers.promise.page import fill_page, make_tables
+    from papers.promise.report import ENGINES, PARTS, reproduce_promise
     from papers.promise.run import SETTINGS
 
-    engines = choose(engine, ENGINES, "engine")
+    engines = choose(run.pick(engine, ["sface"], ENGINES), ENGINES, "engine")
     report = reproduce_promise(
         cache,
         run.data_home,
         engines=engines,
+        parts=choose(run.pick(part, ["rates"], PARTS), PARTS, "part"),
         n_draws=run.pick(draws, 3, 10),
         settings=run.pick(None, [s for s in SETTINGS if s[0] <= 25], SETTINGS),
     )
+    found = report.to_dict()["parts"]
     if figures is not None:
-        _draw(figures, engines, report.to_dict()["parts"])
+        _draw(figures, engines, found)
+    tables = make_tables(found)
+    if page == Path("-"):
+        for name, table in tables.items():
+            typer.echo(f"{name}\n\n{table}\n")
+    elif page is not None:
+        page.write_text(fill_page(page.read_text(encoding="utf-8"), tables), encoding="utf-8")
     return report
 
 

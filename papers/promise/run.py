@@ -14,7 +14,8 @@ from mien._core.progress import report as report_progress
 from mien.datasets import load_lfw_embeddings
 from mien.errors import InputError
 from mien.evaluation import LogisticCalibration, draw_people
-from mien.recognition import fit_source
+from mien.gallery import FaceModel
+from mien.recognition import adapt_to, fit_source
 from mien.verification import (
     ImpostorEvidence,
     ImpostorPrior,
@@ -44,6 +45,7 @@ __all__ = [
     "learn_shipped",
     "load_domains",
     "measure_lookalikes",
+    "run_adapted",
     "run_domain",
     "trace_reliability",
     "weigh_reasons",
@@ -71,9 +73,6 @@ N_AGAIN = 200
 _MOST_PROBES, _MOST_UNNAMED, _MOST_KNOWN = 600, 100, 5
 #: A domain beyond this shift is like no other, and says nothing about others.
 _FAR_AWAY = 1.2
-#: By how much the people at the door may differ from those enrolled: a margin, not an estimate.
-#: In all domains here they are of one set.
-_CROWD = 0.1
 
 
 def group_by_look(X: np.ndarray, people: np.ndarray, n_groups: int = N_GROUPS) -> np.ndarray:
@@ -236,7 +235,8 @@ def learn_prior(
     fits : dict of (family, evidence)
         Of every domain.
     lookalikes : Lookalikes
-        Of LFW.
+        Of LFW. As much as looks differ among each other, the crowd at the door may differ from the
+        people enrolled.
     leave_out : str or None
         Family.
 
@@ -272,7 +272,7 @@ def learn_prior(
         shift_sd=float(np.clip(shift_sd, 0.25, 0.35)),
         log_stretch_sd=float(np.clip(stretch_sd, 0.07, 0.1)),
         log_tail_sd=float(np.clip(tail_sd, 0.07, 0.1)),
-        crowd_sd=_CROWD,
+        crowd_sd=max(lookalikes.between, 0.1),
         # Half a family more of each kind: that there was none so far does not mean never.
         far_share=round((n_far + 0.5) / (n_families + 1), 3),
     )
@@ -364,6 +364,8 @@ class Draw:
         People among the unnamed faces.
     who, door : (n,), (s,)
         Numbers of the people enrolled, and of each stranger's face, in the whole domain.
+    vectors : pair of arrays
+        Of the strangers and of the known probes.
     """
 
     n: int
@@ -378,6 +380,7 @@ class Draw:
     n_unnamed: int
     who: np.ndarray
     door: np.ndarray
+    vectors: tuple[np.ndarray, np.ndarray]
 
 
 def draw_gallery(domain: Domain, verifier: Verifier, n: int, m: int, seed: int) -> Draw | None:
@@ -420,7 +423,7 @@ def draw_gallery(domain: Domain, verifier: Verifier, n: int, m: int, seed: int) 
     return Draw(
         n, m, X[enrolled], np.repeat(np.arange(n), m), score(door), score(probes[some]),
         score(crowd), owners[some], (X[door] @ means.T, X[probes[some]] @ means.T),
-        len(np.unique(codes[crowd])), names[chosen], people[door],
+        len(np.unique(codes[crowd])), names[chosen], people[door], (X[door], X[probes[some]]),
     )  # fmt: skip
 
 
@@ -549,6 +552,63 @@ def judge(
                     "trials": len(best) if kind == "FPIR" else draw.strangers.size,
                     "events": _Events.of(draw, accepted), **costs,
                 }  # fmt: skip
+
+
+def run_adapted(
+    domain: Domain,
+    verifier: Verifier,
+    priors: dict[str, ImpostorPrior],
+    setting: tuple[int, int] = (10, 3),
+    n_draws: int = 3,
+) -> list[dict[str, Any]]:
+    """Adapt to the people of a gallery, then name people and strangers: one row a stated FPIR.
+
+    The gallery holds the people that the model was adapted to, as for a user who has no others.
+    """
+    found: dict[float, list[dict[str, Any]]] = {}
+    card = {"impostor priors": {kind: vars(prior) for kind, prior in priors.items()}}
+    source = FaceModel(domain.engine, verifier, card)
+    for seed in range(n_draws):
+        draw = draw_gallery(domain, verifier, *setting, seed)
+        if draw is None:
+            return []
+        adapted = adapt_to(source, draw.X, draw.people, [])
+        moved = adapted.model.verifier
+        own = calibrate_own(moved, draw.X, draw.people, prior=adapted.model.prior())
+        sums = np.zeros((draw.n, draw.X.shape[1]))
+        np.add.at(sums, draw.people, draw.X)
+        strangers, known = (
+            moved.score_sums(np.ones(len(V), dtype=np.int64), V, np.full(draw.n, draw.m), sums)
+            for V in draw.vectors
+        )
+        for stated in FPIRS:
+            t = own.threshold(moved.thresholds_, rate_per_person(stated, draw.n), size=draw.m)
+            oracle = _oracle(strangers.max(axis=1), stated)
+            before = _oracle(draw.strangers.max(axis=1), stated)
+            found.setdefault(stated, []).append(
+                {
+                    "realised": float(np.mean(strangers.max(axis=1) >= t)),
+                    "misses": _misses(known, draw.owner, t),
+                    "oracle": _misses(known, draw.owner, oracle),
+                    "oracle, shipped": _misses(draw.known, draw.owner, before),
+                    "moved": adapted.moved,
+                }
+            )
+    rows = []
+    for stated, drawn in found.items():
+        numbers = {
+            name: float(np.mean([one[name] for one in drawn]))
+            for name in ("realised", "misses", "oracle", "oracle, shipped")
+        }
+        rows.append(
+            {
+                "domain": domain.name, "people": setting[0], "pictures": setting[1],
+                "stated": stated, **numbers,
+                "largest": max(one["realised"] for one in drawn),
+                "moved": sum(one["moved"] for one in drawn), "draws": len(drawn),
+            }
+        )  # fmt: skip
+    return rows
 
 
 def run_domain(

@@ -60,6 +60,12 @@ _SOURCE_SHIFT = {
 }
 
 
+IMPOSTOR_KINDS = (
+    "look-alikes by default: people within one of eight groups by look, found by k-means of their "
+    "mean vectors, without labels of origin, sex or age; strangers if asked for: anybody of LFW"
+)
+
+
 def train_source(
     engine: str = "sface", data: Home = None, *, folds: bool = True, cache: Home = None
 ) -> FaceModel:
@@ -94,6 +100,7 @@ def train_source(
         "failures to acquire": int(np.count_nonzero(~lfw.usable)),
         "method": "Joint Bayesian on vectors of unit length; ratio and cosine fused and calibrated "
         "for sets of pictures on held-out people (five parts)",
+        "impostors": IMPOSTOR_KINDS,
         "terms": TERMS,
         "limits": [*LIMITS, _SOURCE_SHIFT[engine]],
     }

@@ -5,13 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mien.evaluation import draw_people
 from mien.verification import ImpostorEvidence, JointBayesian, Verifier
 from papers.promise.data import Domain, split_lfw
 from papers.promise.normalise import NORMALISATIONS, compare_normalisations
+from papers.promise.page import fill_page, make_tables
+from papers.promise.report import _is_clearly_worse, summarise
 from papers.promise.run import (
     METHODS,
     Lookalikes,
+    _Events,
     draw_gallery,
+    factor_interval,
     fit_domain,
     group_by_look,
     learn_prior,
@@ -118,3 +123,54 @@ def test_the_first_domain_sets_the_threshold_of_every_normalisation(verifier):
     assert [first[name] for name in NORMALISATIONS] == pytest.approx([1.0] * 6, abs=0.05)
     assert moved["shipped score"] > 3
     assert moved["centred cosine"] < moved["shipped score"]
+
+
+def test_an_interval_that_rests_on_one_pair_of_people_begins_at_nothing(verifier):
+    draw = draw_gallery(domain(40, 4, 7), verifier, 10, 2, 0)
+    one = np.zeros_like(draw.strangers, dtype=bool)
+    one[0, 3] = True
+    everybody = np.ones_like(one)
+    weights = draw_people(40, 200, 0)
+    low, high = factor_interval([_Events.of(draw, one)], weights, per_comparison=True)
+    assert low == 0
+    assert high > 1 / one.size
+    low, high = factor_interval([_Events.of(draw, everybody)], weights, per_comparison=True)
+    assert (low, high) == pytest.approx((1, 1))
+
+
+def row(realised, misses, low, stated=0.01, method="own", plain=(0.01, 0.02)):
+    return {
+        "domain": "lfw", "method": method, "rate": "FPIR", "stated": stated, "low": low,
+        "realised": realised, "misses": misses, "oracle": 0.0, "plain": plain[0],
+        "plain misses": plain[1],
+    }  # fmt: skip
+
+
+def test_worse_by_chance_is_not_clearly_worse():
+    assert not _is_clearly_worse(row(0.03, 0.02, 0.005))
+    assert _is_clearly_worse(row(0.03, 0.02, 0.015))
+    assert not _is_clearly_worse(row(0.03, 0.01, 0.015))  # it finds more of the known people
+    assert not _is_clearly_worse(row(0.009, 0.2, 0.0))  # it lets in fewer strangers
+    assert _is_clearly_worse(row(0.011, 0.05, 0.0))
+
+
+def test_the_tables_of_the_page_are_replaced_between_their_marks():
+    rows = [
+        {**r, "rate": kind, "stated": stated, "realised": factor * stated, "low": 0.0}
+        for kind, stated in (("FPIR", 0.01), ("FPIR", 0.05), ("FAR", 0.001), ("FAR", 0.01))
+        for method, factor in (("before", 40), ("shipped", 2), ("own", 2.5), ("own and unnamed", 1))
+        for r in [row(0.0, 0.0, 0.0, method=method)]
+    ]
+    tables = make_tables([
+        {"kind": "table", "title": "sface: how often a stated rate held", "rows": summarise(rows)},
+        {"kind": "table", "title": "sface: Cllr", "rows": [{"domain": "lfw"}]},
+        {"kind": "text", "text": "words"},
+    ])  # fmt: skip
+    assert list(tables) == ["held sface"]
+    other = "<!-- held dlib -->\nx\n<!-- end -->\n"
+    text = f"Before.\n\n<!-- held sface -->\nold\n<!-- end -->\n\n{other}"
+    page = fill_page(text, tables)
+    assert "old" not in page
+    assert "| FPIR 1 % | with the enrolled | 1 | 0 % | 0 % | 100 % | 2.5 (0.0) | 0 |" in page
+    assert page.endswith(other)
+    assert fill_page(page, tables) == page

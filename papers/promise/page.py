@@ -1,0 +1,217 @@
+"""The tables of docs/rates.md, from the numbers of a report; written between the page's marks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["fill_page", "make_tables"]
+
+Row = dict[str, Any]
+_METHODS = {
+    "before": "before",
+    "own": "with the enrolled",
+    "own and unnamed": "and unnamed faces",
+}
+_RATES = (("FPIR", 0.01), ("FPIR", 0.05), ("FAR", 0.001), ("FAR", 0.01))
+
+
+def _share(x: float) -> str:
+    """A share in per cent, with two digits or so."""
+    return f"{100 * x:.1f}" if x < 0.0995 else f"{100 * x:.0f}"
+
+
+def _range(values: Sequence[float]) -> str:
+    low, high = _share(min(values)), _share(max(values))
+    return low if low == high else f"{low} – {high}"
+
+
+def _signed(x: float) -> str:
+    return ("−" if x < 0 else "+") + f"{abs(x):.2f}"
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def _moves(rows: Sequence[Row]) -> str:
+    return _table(
+        ("domain", "shift", "stretch", "tail", "as shipped", "shift known", "stretch too"),
+        [
+            (
+                row["domain"], _signed(row["shift"]), f"{row['stretch']:.2f}",
+                f"{row['tail']:.2f}",
+                *(f"{row[name]:.1f}" for name in ("as shipped", "shift known", "stretch too")),
+            )
+            for row in rows
+            if row["pictures"] == 1
+        ],
+    )  # fmt: skip
+
+
+def _normalisations(rows: Sequence[Row]) -> str:
+    names = (
+        "shipped score", "centred cosine", "cohort of the model", "nearest of that cohort",
+        "cohort of the domain",
+    )  # fmt: skip
+    missed = {row["domain"]: row for row in rows if row["what"] == "misses"}
+    return _table(
+        ("domain", *names),
+        [
+            (
+                row["domain"],
+                *(f"{row[n]:.1f} ({100 * missed[row['domain']][n]:.0f})" for n in names),
+            )
+            for row in rows
+            if row["what"] != "misses"
+        ],
+    )
+
+
+def _held(rows: Sequence[Row]) -> str:
+    found = []
+    for kind, stated in _RATES:
+        for method, words in _METHODS.items():
+            (row,) = (
+                row
+                for row in rows
+                if row["people"] == "real people"
+                and (row["method"], row["rate"], row["stated"]) == (method, kind, stated)
+            )
+            found.append(
+                (
+                    f"{kind} {100 * stated:g} %", words, str(row["settings"]),
+                    *(
+                        f"{100 * row[name]:.0f} %"
+                        for name in ("at most 2 times stated", "between half and 2",
+                                     "at most 3 times")
+                    ),
+                    f"{row['largest factor']:.1f} ({row['its lower end']:.1f})",
+                    str(row["clearly above 3"]),
+                    f"{100 * row['excess misses ≤ 2 points']:.0f} %",
+                    str(row["clearly worse than cosine"]),
+                )
+            )  # fmt: skip
+    return _table(
+        (
+            "rate", "method", "settings", "at most 2 ×", "½ to 2 ×", "at most 3 ×",
+            "largest (its lower end)", "clearly above 3 ×", "misses within 2 points",
+            "clearly worse than cosine",
+        ),
+        found,
+    )  # fmt: skip
+
+
+def _promises(rows: Sequence[Row]) -> str:
+    return _table(
+        ("method", "`promised`", "settings", "at most 2 ×", "at most 3 ×", "largest"),
+        [
+            (
+                _METHODS[row["method"]], row["promised"], str(row["settings"]),
+                f"{100 * row['at most 2 times stated']:.0f} %",
+                f"{100 * row['at most 3 times']:.0f} %", f"{row['largest factor']:.1f}",
+            )
+            for row in rows
+            if row["method"] in _METHODS
+        ],
+    )  # fmt: skip
+
+
+def _domains(rows: Sequence[Row]) -> str:
+    found = []
+    for domain in dict.fromkeys(row["domain"] for row in rows):
+        here = [row for row in rows if row["domain"] == domain]
+
+        def column(name: str, here: Sequence[Row] = here) -> list[float]:
+            return [row[name] for row in here]
+
+        found.append(
+            (
+                domain, str(len(here)),
+                *(_range(column(f"FPIR, {method}")) for method in _METHODS),
+                *(_share(float(np.mean(column(f"misses, {m}")))) for m in _METHODS),
+                _share(float(np.mean(column("misses, oracle")))),
+            )
+        )  # fmt: skip
+    return _table(
+        (
+            "domain", "settings", *_METHODS.values(), "misses: before", "with the enrolled",
+            "and unnamed faces", "oracle",
+        ),
+        found,
+    )  # fmt: skip
+
+
+def _adapted(rows: Sequence[Row]) -> str:
+    return _table(
+        (
+            "domain", "stated", "realised", "largest draw", "missed", "oracle, shipped scores",
+            "oracle, its own scores", "moved",
+        ),
+        [
+            (
+                row["domain"], f"{100 * row['stated']:g} %", f"{_share(row['realised'])} %",
+                f"{_share(row['largest'])} %", f"{_share(row['misses'])} %",
+                f"{_share(row['oracle, shipped'])} %", f"{_share(row['oracle'])} %",
+                f"{row['moved']} of {row['draws']}",
+            )
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+def _groups(rows: Sequence[Row]) -> str:
+    rates = [name for name in rows[0] if name.startswith("FAR")]
+    return _table(
+        ("group", "people", *rates),
+        [
+            (
+                str(row["group"]),
+                str(row["people"]),
+                *(f"{100 * row[rate]:.2f} %" for rate in rates),
+            )
+            for row in rows
+        ],
+    )
+
+
+#: Title of a table of the report, after the engine's name -> name of the mark, how it is shown.
+_SHOWN: dict[str, tuple[str, Callable[[Sequence[Row]], str]]] = {
+    "what moves impostors": ("moves", _moves),
+    "normalisations, FAR 0.1 %": ("normalisations", _normalisations),
+    "false accept rates within groups of people who look alike": ("groups", _groups),
+    "how often a stated rate held": ("held", _held),
+    "promises": ("promises", _promises),
+    "FPIR stated 1.0%, every setting": ("domains", _domains),
+    "kept aside, how often a stated rate held": ("aside-held", _held),
+    "kept aside, promises": ("aside-promises", _promises),
+    "kept aside, FPIR stated 1.0%, every setting": ("aside-domains", _domains),
+    "after adapting to ten people": ("adapted", _adapted),
+}
+
+
+def make_tables(parts: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Tables as Markdown by the name of their mark, such as "held sface"."""
+    found = {}
+    for part in parts:
+        engine, _, title = str(part.get("title", "")).partition(": ")
+        if part.get("rows") and title in _SHOWN:
+            name, show = _SHOWN[title]
+            found[f"{name} {engine}"] = show(part["rows"])
+    return found
+
+
+def fill_page(text: str, tables: dict[str, str]) -> str:
+    """The page with the tables between ``<!-- NAME ENGINE -->`` and ``<!-- end -->``.
+
+    Marks without a table stay as they are: the numbers of another run.
+    """
+    for name, table in tables.items():
+        mark = f"<!-- {name} -->"
+        pattern = re.compile(re.escape(mark) + r".*?<!-- end -->", re.DOTALL)
+        text = pattern.sub(lambda _, m=mark, t=table: f"{m}\n\n{t}\n\n<!-- end -->", text)
+    return text
