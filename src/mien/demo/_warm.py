@@ -40,14 +40,18 @@ def _code() -> None:
         orthogonal_matching_pursuit(X, model.components_, tol=0.5)
 
 
-def _count() -> None:
+def _compare(X: np.ndarray) -> None:
     from mien.evaluation import evaluate_all_pairs, iter_score_blocks
 
+    blocks = iter_score_blocks(lambda rows, columns: X[rows] @ X[columns].T, len(X))
+    evaluate_all_pairs(blocks, np.repeat(np.arange(len(X) // 2), 2))
+
+
+def _count() -> None:
     rng = np.random.default_rng(0)
     for dtype in (np.float32, np.float64):
         X = rng.normal(size=(20, 4)).astype(dtype)
-        blocks = iter_score_blocks(lambda rows, columns, X=X: X[rows] @ X[columns].T, len(X))
-        evaluate_all_pairs(blocks, np.repeat(np.arange(10), 2))
+        _compare(X)
 
 
 #: What is compiled, by the words that the progress bar shows.
@@ -76,9 +80,7 @@ def warm_kernels() -> list[str]:
         Where numba is not installed: everything works without it, on slower NumPy twins.
     """
     if importlib.util.find_spec("numba") is None:
-        raise MissingDependencyError(
-            "there is nothing to compile without numba: pip install 'mien[fast]'"
-        )
+        raise MissingDependencyError("numba", "fast", "compiling kernels")
     for name in track(list(_JOBS), "compiling kernels"):
         _JOBS[name]()
     return list(_JOBS)
