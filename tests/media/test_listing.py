@@ -112,3 +112,14 @@ def test_a_folder_that_cannot_be_read_costs_no_other(
     assert found.left_out == [(tmp_path / "closed", "the folder cannot be read: Permission denied")]
     with pytest.raises(DataError, match="cannot be read"):
         find_media(tmp_path / "closed")
+
+
+def test_the_film_of_a_live_photo_is_not_a_video(tmp_path: Path) -> None:
+    for name in ("IMG_1.HEIC", "IMG_1.MOV", "IMG_2.MOV", "a.jpg", "a.webm"):
+        (tmp_path / name).touch()
+    found = find_media(tmp_path)
+    assert [path.name for path in found.live] == ["IMG_1.MOV"]
+    assert [path.name for path in found.videos] == ["IMG_2.MOV", "a.webm"]
+    assert found.left_out == []
+    # Named by itself it is what was asked for.
+    assert find_media(tmp_path / "IMG_1.MOV").videos == [tmp_path / "IMG_1.MOV"]

@@ -52,7 +52,7 @@ def seen(path: Path, names: str, frames: tuple[int, ...] = ()) -> Any:
         )
         for name in names.split()
     ]  # fmt: skip
-    return SimpleNamespace(path=path, faces=faces, error=None)
+    return SimpleNamespace(path=path, faces=faces, error=None, size=(30, 40))
 
 
 @pytest.fixture

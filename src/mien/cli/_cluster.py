@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mien.cli._display import count, note, print_json, say, showing_progress
+from mien.cli._display import count, note, note_live, print_json, say, showing_progress
 from mien.cli._models import check_model
 from mien.cli._options import AsJson, Engine, Jobs, Model, Passphrase, ask_key, refuse
 from mien.cli._outputs import check_folder, saying_what_is_kept
@@ -165,6 +165,7 @@ def run(
             f"{gallery} has learned from {count(found.observed.n_faces, 'unnamed face')} of about "
             f"{count(found.observed.n_people, 'person', 'people')}: see mien gallery check"
         )
+    note_live(photos)
     note(f"Overview: {out / 'report.html'}")
 
 

@@ -11,6 +11,7 @@ import math
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 from mien._core.progress import listening
@@ -20,6 +21,7 @@ __all__ = [
     "clean",
     "count",
     "note",
+    "note_live",
     "print_json",
     "ratio_in_words",
     "say",
@@ -61,6 +63,15 @@ def ratio_in_words(log_ratio: float) -> str:
 def note(text: str) -> None:
     """Print a line beside the result, on the stream that pipes do not see."""
     sys.stderr.write(clean(text) + "\n")
+
+
+def note_live(*places: Path) -> None:
+    """Say how many films of live photos were not read, because their stills were."""
+    from mien.media import find_media
+
+    live = sum(len(find_media(place).live) for place in places if place.is_dir())
+    if live:
+        note(f"{count(live, 'film')} of live photos not read: the stills beside them were")
 
 
 def warn(text: str) -> None:

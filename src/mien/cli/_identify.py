@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from mien.cli._display import count, note, print_json, say, showing_progress
+from mien.cli._display import count, note, note_live, print_json, say, showing_progress, warn
 from mien.cli._export import XmpKeywords, XmpNames, check_xmp
 from mien.cli._options import AsJson, Gallery, Impostors, Jobs, Passphrase, ask_key, refuse
 from mien.cli._outputs import check_folder
@@ -122,6 +122,7 @@ def run(
         print_json([result.to_dict() for result in results])
     else:
         _show(results, fpir)
+        note_live(*photos)
     if out is not None:
         note(f"Pictures: {out}")
     if xmp is not None:
@@ -162,12 +163,11 @@ def _show(results: list[IdentifiedPicture], fpir: float) -> None:
     table.add_column("next candidates", style="dim")
     here = os.path.commonpath([result.path.absolute().parent for result in results])
     for result in results:
+        if result.error is not None:
+            continue  # a sentence does not fit into a column
         name = Text(os.path.relpath(result.path.absolute(), here))
-        if result.error is not None or not result.faces:
-            reason = result.error or "no face found"
-            table.add_row(
-                name, Text(reason, style="red" if result.error else "yellow"), "", "", "", ""
-            )
+        if not result.faces:
+            table.add_row(name, Text("no face found", style="yellow"), "", "", "", "")
         for face in result.faces:
             others = [(who, ratio) for who, ratio in face.candidates if who != face.person]
             where = _when(face)
@@ -180,7 +180,13 @@ def _show(results: list[IdentifiedPicture], fpir: float) -> None:
                 Text(", ".join(f"{who} {ratio:+.1f}" for who, ratio in others)),
             )
             name = Text("")
-    console.print(table)
+    if table.row_count:
+        console.print(table)
+    for result in results:
+        if result.error is not None:
+            warn(f"not used: {result.path}: {result.error}")
+        elif result.note:
+            note(f"{result.path}: {result.note}")
     faces = [face for result in results for face in result.faces]
     people = {face.person for face in faces if face.person}
     unknown = sum(face.person is None for face in faces)

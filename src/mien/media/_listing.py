@@ -58,6 +58,8 @@ _UNREAD = dict.fromkeys(
 )  # fmt: skip
 _LINKS = ("files", "all", "none")
 
+# Films that phones put beside a still of the same name.
+_MOTION = {".mov", ".mp4"}
 # What file managers leave behind without hiding it.
 _LITTER = {"thumbs.db", "desktop.ini"}
 
@@ -76,11 +78,14 @@ class MediaFiles:
         What looks like a picture and is not read, such as a camera's raw file, and what was not
         looked into, such as a folder without permission or a link out of the folder; each with
         the reason.
+    live : list of Path
+        Films of live photos: a still of the same name is among the pictures, so they are not read.
     """
 
     pictures: list[Path] = field(default_factory=list)
     videos: list[Path] = field(default_factory=list)
     left_out: list[tuple[Path, str]] = field(default_factory=list)
+    live: list[Path] = field(default_factory=list)
 
 
 def is_picture(path: str | os.PathLike[str]) -> bool:
@@ -185,7 +190,19 @@ def find_media(path: str | os.PathLike[str], *, links: str = "files") -> MediaFi
                 found.left_out.append((entry, reason))
                 continue
             waiting.append(entry)
-    return found
+    return _leave_out_motion(found)
+
+
+def _leave_out_motion(found: MediaFiles) -> MediaFiles:
+    """A live photo is a still and a few seconds of film of one name: the still shows everybody."""
+    stills = {path.with_suffix("") for path in found.pictures}
+    videos = []
+    for path in found.videos:
+        if path.suffix.lower() in _MOTION and path.with_suffix("") in stills:
+            found.live.append(path)
+        else:
+            videos.append(path)
+    return MediaFiles(found.pictures, videos, found.left_out, found.live)
 
 
 def _looks_like_media(path: Path) -> bool:

@@ -14,7 +14,7 @@ from typing import Any
 
 from mien.errors import InputError, MienError
 from mien.gallery import Gallery, PictureIndex, SeenPicture, Sighting
-from mien.media import is_picture, picture_time, read_image, upright_size
+from mien.media import is_picture, picture_time, read_image
 from mien.recognition._galleries import open_gallery
 from mien.recognition._identify import IdentifiedFace, IdentifiedPicture
 from mien.recognition._people import digest_file
@@ -143,7 +143,7 @@ def _see(
 ) -> SeenPicture:
     """What is kept of a picture: everybody who was named, or who is enrolled from it."""
     video = bool(picture.faces and picture.faces[0].frames)
-    width, height = (1, 1) if video or not picture.faces else upright_size(picture.path)
+    height, width = (1, 1) if video or not picture.faces else picture.size
     sightings = []
     for number, face in enumerate(picture.faces):
         stored = None if video else gallery.find_face(digest, number)

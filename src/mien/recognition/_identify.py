@@ -98,16 +98,23 @@ class IdentifiedPicture:
         Nobody is named twice in one picture, nor in one frame.
     error : str or None
         Why it could not be used.
+    size : (int, int)
+        Height and width in which the boxes are; a very large JPEG is analysed at a reduced size.
+    note : str
+        What else is to be said, such as that some of very many faces were left out.
     """
 
     path: Path
     faces: list[IdentifiedFace]
     error: str | None = None
+    size: tuple[int, int] = (0, 0)
+    note: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
         faces = [face.to_dict() for face in self.faces]
-        return {"file": str(self.path), "faces": faces, "error": self.error}
+        told = {"file": str(self.path), "faces": faces, "error": self.error}
+        return told | ({"note": self.note} if self.note else {})
 
     def draw(self) -> np.ndarray:
         """The picture with boxes and names; of a video, one face a track. (h, w, 3) uint8."""
@@ -161,10 +168,11 @@ def identify_result(
 ) -> IdentifiedPicture:
     """Name the faces of a picture that was analysed already."""
     if result.error is not None or not result.faces:
-        return IdentifiedPicture(result.path, [], result.error)
+        return IdentifiedPicture(result.path, [], result.error, result.size)
     vectors = np.stack([face.vector for face in result.faces])
     found = gallery.identify(vectors, fpir=fpir, top=top, apart="all", impostors=impostors)
-    return IdentifiedPicture(result.path, _show(found, result.faces))
+    shown = _show(found, result.faces)
+    return IdentifiedPicture(result.path, shown, None, result.size, result.note)
 
 
 def _identify_video(

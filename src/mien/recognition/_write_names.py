@@ -11,7 +11,7 @@ from typing import Any
 from mien._core.validation import check_choice
 from mien.errors import MienError
 from mien.gallery import Gallery
-from mien.media import NamedRegion, SidecarChange, embed_names, upright_size, write_sidecar
+from mien.media import NamedRegion, SidecarChange, embed_names, write_sidecar
 from mien.recognition._galleries import open_gallery
 from mien.recognition._identify import IdentifiedPicture, iter_identified
 from mien.recognition._people import digest_file
@@ -73,7 +73,7 @@ def write_names(
                 named.append((name, tuple(float(value) for value in face.found.face.box)))
     if not named:
         return None
-    width, height = upright_size(Path(picture.path))
+    height, width = picture.size
     regions = [
         NamedRegion(name, (x / width, y / height, w / width, h / height))
         for name, (x, y, w, h) in named
