@@ -530,7 +530,7 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         write=lambda out: Path(out), to_dict=lambda: {}, print=lambda console: None
     )
     seen = SimpleNamespace(
-        path=place / "album" / "Ann" / "0.png", error=None, faces=[],
+        path=place / "album" / "Ann" / "0.png", error=None, faces=[], note="",
         to_dict=lambda: {"faces": []}, draw=lambda: np.zeros((4, 4, 3), np.uint8),
     )  # fmt: skip
     stubs: dict[str, dict[str, Any]] = {

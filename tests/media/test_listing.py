@@ -22,8 +22,10 @@ def _names(paths: list[Path], root: Path) -> list[str]:
 
 
 def test_everything_that_looks_like_a_picture_is_taken_or_named(tmp_path: Path) -> None:
-    for suffix in (*PICTURE_SUFFIXES, *VIDEO_SUFFIXES, ".CR2", ".dng", ".psd", ".txt", ".json", ""):
+    for suffix in (*PICTURE_SUFFIXES, ".CR2", ".dng", ".psd", ".txt", ".json", ""):
         _touch(tmp_path / f"a{suffix}")
+    for suffix in VIDEO_SUFFIXES:
+        _touch(tmp_path / f"film{suffix}")
     _touch(tmp_path / ".hidden.jpg", tmp_path / ".git" / "b.jpg", tmp_path / "Thumbs.db")
     found = find_media(tmp_path)
     assert {path.suffix for path in found.pictures} == PICTURE_SUFFIXES

@@ -58,8 +58,9 @@ _UNREAD = dict.fromkeys(
 )  # fmt: skip
 _LINKS = ("files", "all", "none")
 
-# Films that phones put beside a still of the same name.
+# Films of a few seconds that phones put beside a still of the same name.
 _MOTION = {".mov", ".mp4"}
+_MOTION_BYTES = 16 * 2**20
 # What file managers leave behind without hiding it.
 _LITTER = {"thumbs.db", "desktop.ini"}
 
@@ -198,11 +199,19 @@ def _leave_out_motion(found: MediaFiles) -> MediaFiles:
     stills = {path.with_suffix("") for path in found.pictures}
     videos = []
     for path in found.videos:
-        if path.suffix.lower() in _MOTION and path.with_suffix("") in stills:
+        motion = path.suffix.lower() in _MOTION and path.with_suffix("") in stills
+        if motion and _size(path) <= _MOTION_BYTES:
             found.live.append(path)
         else:
             videos.append(path)
     return MediaFiles(found.pictures, videos, found.left_out, found.live)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # reading it says so
+        return 0
 
 
 def _looks_like_media(path: Path) -> bool:
