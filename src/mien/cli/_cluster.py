@@ -10,7 +10,16 @@ import typer
 
 from mien.cli._display import count, note, note_live, print_json, say, showing_progress
 from mien.cli._models import check_model
-from mien.cli._options import AsJson, Engine, Jobs, Model, Passphrase, ask_key, refuse
+from mien.cli._options import (
+    AsJson,
+    Engine,
+    Jobs,
+    MinQuality,
+    Model,
+    Passphrase,
+    ask_key,
+    refuse,
+)
 from mien.cli._outputs import check_folder, saying_what_is_kept
 
 __all__ = ["OutFolder", "Write", "run", "show_sizes"]
@@ -60,15 +69,7 @@ def run(
     min_faces: Annotated[
         int, typer.Option(min=1, help="Minimum number of faces per person; others stay unsorted.")
     ] = 2,
-    min_quality: Annotated[
-        float | None,
-        typer.Option(
-            min=0.0,
-            max=1.0,
-            help="Minimum quality of a face, from 0 to 1.",
-            show_default="0; 0.02 for a video",
-        ),
-    ] = None,
+    min_quality: MinQuality = 0.0,
     collages: Annotated[
         bool,
         typer.Option(

@@ -13,21 +13,20 @@ import numpy as np
 from mien._core.progress import track
 from mien._core.validation import NO_GROUP
 from mien.errors import DataError, InputError, MissingDataError
-from mien.faces import PictureResult, analyse_pictures, analyse_video
+from mien.faces import FoundFace, PictureResult, analyse_pictures, analyse_video
 from mien.gallery import FaceModel, Gallery
 from mien.media import find_media, pairs_in_pictures, resize_images
 from mien.recognition._cluster_groups import BURST_SECONDS, group_photographs
 from mien.recognition._cluster_linkage import link_faces, own_ratios
 from mien.recognition._galleries import open_gallery
 from mien.recognition._models import check_engine, engine_of, load_model
-from mien.recognition._people import Failure, check_rate
+from mien.recognition._people import Failure, check_rate, is_doubtful
 from mien.verification import OwnCalibration, UnnamedFaces, rate_per_person
 
 __all__ = ["ClusteredFace", "PeopleFound", "cluster"]
 
 PathLike = str | os.PathLike[str]
 CROP = 64
-_VIDEO_QUALITY = 0.02
 
 
 class ClusteredFace(NamedTuple):
@@ -187,7 +186,7 @@ def cluster(
     engine: str | None = None,
     fpir: float = 0.03,
     min_faces: int = 2,
-    min_quality: float | None = None,
+    min_quality: float = 0.0,
     collages: bool = False,
     bursts: float = BURST_SECONDS,
     every: int = 1,
@@ -211,9 +210,8 @@ def cluster(
         threshold. Fewer wrong joins, and more people in two parts, the smaller it is.
     min_faces : int
         People with fewer faces are not listed: their faces stay unsorted.
-    min_quality : float or None
-        Faces below this quality are left out and counted. None is 0 for photographs and 0.02 for a
-        video, whose dark and blurred patches are no people.
+    min_quality : float
+        Faces below this quality are left out and counted.
     collages : bool
         Two faces of one picture may be one person, as in collages and mirrors.
     bursts : float
@@ -264,11 +262,9 @@ def cluster(
             check_engine(model, engine)
     source = Path(photos)
     if source.is_dir():
-        least = min_quality or 0.0
-        material = _from_photographs(source, model, n_jobs, journal, least, bursts, collages)
+        material = _from_photographs(source, model, n_jobs, journal, min_quality, bursts, collages)
     elif source.is_file():
-        least = _VIDEO_QUALITY if min_quality is None else min_quality
-        material = _from_video(source, model, n_jobs, every, least)
+        material = _from_video(source, model, n_jobs, every, min_quality)
     else:
         raise MissingDataError(f"{str(source)!r} does not exist")
     if not material.faces:
@@ -347,10 +343,10 @@ def _from_photographs(
     for picture in analyse_pictures(
         listed.pictures, engine_of(model), n_jobs=n_jobs, journal=journal, keep_crops=True
     ):
-        failures += _failures(picture, min_quality)
+        failures += _failures(picture, min_quality, model.engine)
         kept = []
         for number, found in enumerate(picture.faces):
-            if _too_poor(found.quality, min_quality):
+            if _too_poor(found, min_quality, model.engine):
                 continue
             places.append(len(pictures))
             faces.append(_face(picture.path, None, number, found))
@@ -388,7 +384,7 @@ def _from_video(
     for k, one in enumerate(track(video.detections, "faces of the video")):
         number = numbers.get(one.frame, 0)
         numbers[one.frame] = number + 1
-        if not _too_poor(one.found.quality, min_quality):
+        if not _too_poor(one.found, min_quality, model.engine, video=True):
             keep.append(k)
             faces.append(_face(source, one.frame, number, one.found))
     failures = []
@@ -415,16 +411,22 @@ def _face(path: Path, frame: int | None, number: int, found: Any) -> ClusteredFa
     return ClusteredFace(path, frame, number, (left, top, width, height), quality)
 
 
-def _too_poor(quality: Any, least: float) -> bool:
-    return quality is not None and quality.score < least
+def _too_poor(
+    found: FoundFace, least: float, engine: str | None, *, video: bool = False
+) -> bool:
+    low = found.quality is not None and found.quality.score < least
+    return low or is_doubtful(found, engine, video=video)
 
 
-def _failures(picture: PictureResult, min_quality: float) -> list[Failure]:
+def _failures(picture: PictureResult, min_quality: float, engine: str | None) -> list[Failure]:
     if picture.error is not None:
         return [Failure(picture.path, "unreadable", picture.error)]
     if not picture.faces:
         return [Failure(picture.path, "no face", "no face was found")]
-    if all(_too_poor(found.quality, min_quality) for found in picture.faces):
+    if all(is_doubtful(found, engine) for found in picture.faces):
+        detail = "what was found is hardly a person's face"
+        return [Failure(picture.path, "no face", detail)]
+    if all(_too_poor(found, min_quality, engine) for found in picture.faces):
         detail = f"the quality of every face is below {min_quality:g}"
         return [Failure(picture.path, "low quality", detail)]
     return []

@@ -28,6 +28,7 @@ HOW = ("link", "copy", "table")
 JOURNAL = ".faces.journal"
 _SHOWN = 24
 _PEOPLE_SHOWN = 300
+_COLUMNS = 8
 
 
 def check_new(out: Path, resume: bool = False, source: Path | None = None) -> None:
@@ -121,7 +122,7 @@ def write_people(found: PeopleFound, out: Path, how: str = "link") -> Path:
             _fill(out / name, found, rows, how, links)
         _fill_failed(out / UNSORTED, found, how)
     write_atomically(out / SORTED_TABLE, _table(found, out, links).encode(), private=True)
-    overview(found).write(out)
+    overview(found, out).write(out)
     (out / JOURNAL).unlink(missing_ok=True)
     return out
 
@@ -211,19 +212,23 @@ def _table(found: PeopleFound, out: Path, links: list[str]) -> str:
     table = csv.DictWriter(text, names, lineterminator="\n")
     table.writeheader()
     for k in range(len(found.faces)):
-        path = found.faces[k].path.resolve()
-        try:
-            name = Path(os.path.relpath(path, out.resolve())).as_posix()
-        except ValueError:  # another drive
-            name = path.as_posix()
+        name = _relative(found.faces[k].path.resolve(), out.resolve())
         row = found.row(k) | {"file": name, "link": links[k]}
         row |= {name: safe_text(v, "csv") for name, v in row.items() if isinstance(v, str)}
         table.writerow(row)
     return text.getvalue()
 
 
-def overview(found: PeopleFound) -> Report:
-    """One page with the faces of everybody, those that fit least last."""
+def overview(found: PeopleFound, out: Path | None = None) -> Report:
+    """One page with the faces of everybody, those that fit least last.
+
+    Parameters
+    ----------
+    found : PeopleFound
+        What was sorted.
+    out : path or None
+        Where the page will stand: faces lead to their files from there.
+    """
     report = Report("People", f"in {found.source.name}")
     report.text(in_words(found))
     for person in range(min(found.n_people, _PEOPLE_SHOWN)):
@@ -233,14 +238,14 @@ def overview(found: PeopleFound) -> Report:
         title = f"{person_name(person)}: {len(rows)} face{'s' * (len(rows) != 1)}"
         if len(shown) < len(rows):
             title += f", {len(shown)} of them shown"
-        report.gallery(found.crops[shown], _captions(found, shown), title, columns=12)
+        report.gallery(found.crops[shown], *_captions(found, shown, out, title))
     if found.n_people > _PEOPLE_SHOWN:
         report.text(f"{found.n_people - _PEOPLE_SHOWN} more people are in the folders.")
     alone = np.flatnonzero(found.people < 0)
     if alone.size:
         shown = _spread(alone)
         title = f"with nobody: {len(alone)} face{'s' * (len(alone) != 1)}, {len(shown)} shown"
-        report.gallery(found.crops[shown], _captions(found, shown), title, columns=12)
+        report.gallery(found.crops[shown], *_captions(found, shown, out, title))
     if found.failures:
         rows_ = [
             {"file": f.path.name, "reason": f.reason, "detail": f.detail} for f in found.failures
@@ -249,10 +254,25 @@ def overview(found: PeopleFound) -> Report:
     return report
 
 
-def _captions(found: PeopleFound, rows: np.ndarray) -> list[str]:
-    """Under each face its file, or its frame of a video."""
+def _captions(
+    found: PeopleFound, rows: np.ndarray, out: Path | None, title: str
+) -> tuple[list[str], str, int, list[str] | None]:
+    """Under each face its file, or its frame of a video; title, columns, and where it leads."""
     faces = [found.faces[k] for k in rows]
-    return [face.path.name if face.frame is None else f"frame {face.frame:,}" for face in faces]
+    words = [face.path.name if face.frame is None else f"frame {face.frame:,}" for face in faces]
+    if out is None:
+        return words, title, _COLUMNS, None
+    root = out.resolve()
+    links = [_relative(face.path.resolve(), root) for face in faces]
+    return words, title, _COLUMNS, links
+
+
+def _relative(path: Path, root: Path) -> str:
+    """A path seen from a folder; as it is on another drive."""
+    try:
+        return Path(os.path.relpath(path, root)).as_posix()
+    except ValueError:
+        return path.as_posix()
 
 
 def _count(number: int, one: str, many: str = "") -> str:

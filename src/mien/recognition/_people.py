@@ -17,6 +17,7 @@ from mien.media import find_media, is_picture, is_video
 
 __all__ = [
     "CLEARLY_LARGER",
+    "LEAST_CONFIDENCE",
     "SORTED_TABLE",
     "UNSORTED",
     "Failure",
@@ -25,6 +26,7 @@ __all__ = [
     "choose_face",
     "count_reasons",
     "digest_file",
+    "is_doubtful",
     "label_pictures",
     "list_people",
 ]
@@ -32,6 +34,10 @@ __all__ = [
 #: A face is clearly the largest where its box has at least so many times the area of the next.
 CLEARLY_LARGER = 2.0
 
+
+#: Detections below these confidences, in photographs and in videos, are mostly no people whom
+#: anybody would recognise: see docs/faces.md for what was measured.
+LEAST_CONFIDENCE = {"sface": (0.8, 0.85)}
 
 #: What ``mien cluster`` writes: the table, and the folder of faces that are with nobody.
 SORTED_TABLE, UNSORTED = "faces.csv", "unsorted"
@@ -258,6 +264,12 @@ def _overlap(a: np.ndarray, b: Sequence[float]) -> float:
     down = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
     shared = max(float(across), 0.0) * max(float(down), 0.0)
     return shared / (float(a[2] * a[3]) + float(b[2] * b[3]) - shared)
+
+
+def is_doubtful(found: FoundFace, engine: str | None, *, video: bool = False) -> bool:
+    """Whether a detection is more likely a dog, a flower or a dark patch than a person."""
+    photograph, film = LEAST_CONFIDENCE.get(engine or "", (0.0, 0.0))
+    return found.face.confidence < (film if video else photograph)
 
 
 def digest_file(path: Path) -> str | None:
