@@ -271,3 +271,8 @@ def test_curves_without_errors_are_said_to_be_so() -> None:
             said[name] = [words.get_text() for words in texts]
         assert any("no errors" in words for words in said["perfect"])
         assert not any("no errors" in words for words in said["usual"])
+        # Beside others the words stand in the legend, and cover no curve.
+        both = plot({"perfect": curve(*perfect), "usual": curve(*usual)}).axes[0]
+        assert not both.texts
+        shown = [words.get_text() for words in both.get_legend().get_texts()]
+        assert shown == ["perfect (no errors)", "usual"]

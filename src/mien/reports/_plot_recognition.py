@@ -96,12 +96,17 @@ def _say_perfect(
     series: Mapping[str, tuple[np.ndarray, np.ndarray]],
     separates: Callable[[np.ndarray, np.ndarray], bool],
 ) -> None:
-    """A curve without errors lies on the edge and cannot be seen: say so."""
+    """A curve without errors lies on the edge and cannot be seen: say so, over no other curve."""
     names = [name for name, (far, rate) in series.items() if separates(far, rate)]
-    if names:
-        whose = "" if len(series) == 1 else f"{', '.join(names)}: "
-        words = f"{whose}no errors: every genuine score is above every impostor score"
+    if not names:
+        return
+    words = "no errors: every genuine score is above every impostor score"
+    if len(names) == len(series):
         axes.text(0.5, 0.5, words, transform=axes.transAxes, ha="center", color=INK, wrap=True)
+    else:
+        for line in axes.get_lines():
+            if line.get_label() in names:
+                line.set_label(f"{line.get_label()} (no errors)")
 
 
 def plot_det(

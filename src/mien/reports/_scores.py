@@ -270,10 +270,19 @@ def _add_figures(report: Report, result: dict[str, Any]) -> None:
     calibrated = {s["name"]: s["_ratios"] for s in shown[:3] if s["_ratios"] is not None}
     if calibrated:
         report.heading("Calibrated evidence")
+        given = {}
+        if systems[0]["cllr"] is not None:  # ratios are judged as they are, too
+            given = {
+                f"{s['name']}, as given": (s["_genuine"], s["_impostor"])
+                for s in shown[:3]
+                if s["name"] in calibrated
+            }
+            calibrated = {f"{name}, recalibrated": r for name, r in calibrated.items()}
+        both = "as it was given and recalibrated, " if given else ""
         report.figure(
-            plot_tippett(calibrated, title="Tippett plot"),
-            "Share of pairs whose calibrated likelihood ratio is above each value. Impostor pairs "
-            "right of zero, and genuine pairs left of it, are misleading evidence.",
+            plot_tippett(given | calibrated, title="Tippett plot"),
+            f"Share of pairs whose calibrated likelihood ratio, {both}is above each value. Impostor "
+            "pairs right of zero, and genuine pairs left of it, are misleading evidence.",
         )
 
 
