@@ -39,6 +39,11 @@ BASE = {
     "watch": "{clip} --gallery {gallery}",
     "people list": "--gallery {gallery}",
     "gallery forget": "--gallery {gallery}",
+    "gallery history": "--gallery {gallery}",
+    "gallery undo": "--gallery {gallery}",
+    "people faces": "Ann --gallery {gallery}",
+    "people move-face": "{face} --to Bob --gallery {gallery}",
+    "people remove-face": "{face} --gallery {gallery}",
     "gallery check": "--gallery {gallery}",
     "people rename": "Ann Anna --gallery {gallery}",
     "people merge": "Ann Bob --gallery {gallery}",
@@ -100,6 +105,9 @@ OTHER_BASE = {
     "identify --keywords": "{picture} --gallery {gallery} --xmp sidecar",
     "export xmp --fpir": "{picture} --gallery {gallery} --names all",
     "find --passphrase": "Ann --gallery {sealed}",
+    "gallery history --passphrase": "--gallery {sealed}",
+    "gallery undo --passphrase": "--gallery {sealed}",
+    "people faces --passphrase": "Ann --gallery {sealed}",
     "people delete --passphrase": "Ann --gallery {sealed} --yes",
     "keys revoke --gallery": "{key_id} --gallery {new}/g",
 }
@@ -159,6 +167,24 @@ ENTRIES: dict[str, str] = {
     "export xmp --json": "--json",
     "gallery forget --gallery": "--gallery {new}/none",
     "gallery forget --json": "--json",
+    "gallery history --gallery": "--gallery {new}/none",
+    "gallery history --limit": "--limit 1",
+    "gallery history --passphrase": "--gallery {sealed} --passphrase",
+    "gallery history --json": "--json",
+    "gallery undo --gallery": "--gallery {new}/none",
+    "gallery undo --to": "--to 1",
+    "gallery undo --passphrase": "--gallery {sealed} --passphrase",
+    "gallery undo --json": "--json",
+    "people faces --gallery": "--gallery {new}/none",
+    "people faces --passphrase": "--gallery {sealed} --passphrase",
+    "people faces --json": "--json",
+    "people move-face --to": "--to Cleo",
+    "people move-face --gallery": "--gallery {new}/none",
+    "people move-face --passphrase": "--passphrase",
+    "people move-face --json": "--json",
+    "people remove-face --gallery": "--gallery {new}/none",
+    "people remove-face --passphrase": "--passphrase",
+    "people remove-face --json": "--json",
     "watch --gallery": "--gallery {new}/other",
     "watch --name": "--name door",
     "watch --rate": "--rate 2",
@@ -358,6 +384,9 @@ ENTRIES: dict[str, str] = {
 REFUSED = {
     "identify {picture} --gallery {gallery} --every 3": "--every is for videos",
     "identify {picture} --gallery {gallery} --names all": "--names is for --xmp",
+    "gallery undo --gallery {gallery} --to 99": "no change 99",
+    "people remove-face feedbeef --gallery {gallery}": "no face",
+    "people faces Nobody --gallery {gallery}": "nobody in",
     "identify {picture} --gallery {gallery} --keywords": "--keywords is for --xmp",
     "identify {picture} --gallery {gallery} --xmp beside": "--xmp must be sidecar, embed or none",
     "export xmp {picture} --gallery {gallery} --fpir 0.1": "--fpir is for names that are found",
@@ -478,6 +507,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for k, person in enumerate(("Ann", "Bob")):
                 digest = hashlib.sha256(person.encode()).hexdigest()
                 gallery.enrol(person, X[4 * k : 4 * k + 1], digests=[digest])
+            if key is None:
+                (root / "face").write_text(gallery.faces("Ann")[0].id)
     committee = RandomSamplingLDA(2, random_state=0).fit(X, y)
     save(committee, root / "committee")
     save(BagEncoder(PairedDescriptors(), FisherVector(2)), root / "encoder")
@@ -540,7 +571,8 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
                 draw=lambda: np.zeros((4, 4, 3), np.uint8),
             ),
             "verify_pairs": [],
-            "enrol": answer("enrolment", already=0, pictures=1, added=1, people={}, gallery="g"),
+            "enrol": answer("enrolment", already=0, pictures=1, added=1, people={}, gallery="g",
+                            first_change=None),
             "enrol_names": answer("names", sources={}, faces=[], people={}, pictures=1, added=1,
                                   already=0, unplaced=[], gallery="g", adaptation=None),
             "report_names": report,
@@ -622,7 +654,7 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         "a": place / "a.npy", "b": place / "b.npy",
         "vectors_model": place / "vectors_model", "committee": place / "committee",
         "completer": place / "completer", "encoder": place / "encoder",
-        "face_model": source,
+        "face_model": source, "face": (place / "face").read_text(),
     }  # fmt: skip
 
     def _copy_keys(place: Path, new: Path) -> tuple[Path, Any]:

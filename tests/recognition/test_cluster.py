@@ -14,15 +14,15 @@ from typer.testing import CliRunner
 from mien.cli._app import app
 from mien.errors import DataError, InputError, MienError
 from mien.evaluation import b_cubed, pairwise_purity_accuracy
-from mien.faces import Face, FoundFace, PictureResult
+from mien.faces import Face, FoundFace, PictureResult, analyse_image, load_engine
 from mien.gallery import Gallery
-from mien.media import PictureTime, picture_time, write_image
+from mien.media import PictureTime, picture_time, read_image, write_image
 from mien.recognition import _cluster_groups as grouping
 from mien.recognition import check_gallery, load_source
 from mien.recognition._cluster import ClusteredFace, PeopleFound, cluster
 from mien.recognition._cluster_linkage import link_faces, own_ratios
 from mien.recognition._cluster_output import check_new, overview, write_people
-from mien.recognition._people import Failure
+from mien.recognition._people import Failure, is_doubtful
 from mien.verification import JointBayesian, Verifier
 
 DIMENSIONS = 8
@@ -336,6 +336,16 @@ def test_a_collage_may_show_one_person_twice(photos: Path, tmp_path: Path) -> No
         for collages in (False, True)
     ]
     assert people == [[0, 1], [0, 0]]
+
+
+def test_a_dog_is_nobody(data_home: Path) -> None:
+    dogs = data_home / "photos" / "group_photos" / "dogs.jpg"
+    if not dogs.is_file():
+        pytest.skip("the picture of dogs is not here")
+    result = analyse_image(read_image(dogs, colour=True), load_engine("sface"))
+    assert result  # the detector takes one for a face
+    assert all(is_doubtful(found, "sface") for found in result)
+    assert not any(is_doubtful(found, "another engine") for found in result)
 
 
 def test_mistakes_are_named(tmp_path: Path) -> None:

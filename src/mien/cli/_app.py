@@ -34,6 +34,9 @@ _PEOPLE = {
     "rename": Verb("mien.cli._people:rename_person", "Give a person another name."),
     "merge": Verb("mien.cli._people:merge_people", "Merge two people into one."),
     "delete": Verb("mien.cli._people:delete_person", "Delete a person and all their faces."),
+    "faces": Verb("mien.cli._faces:list_faces", "List the enrolled faces of a person."),
+    "move-face": Verb("mien.cli._faces:move_face", "Give faces to another person."),
+    "remove-face": Verb("mien.cli._faces:remove_face", "Take faces out of a gallery."),
 }
 _KEYS = {
     "create": Verb("mien.cli._keys:create_key", "Make a key for a server and print it."),
@@ -44,6 +47,8 @@ _KEYS = {
 _GALLERY = {
     "check": Verb("mien.cli._gallery:check", "Check a gallery and whether its rates hold."),
     "forget": Verb("mien.cli._gallery:forget", "Delete what was remembered about pictures."),
+    "history": Verb("mien.cli._faces:show_history", "List the last changes."),
+    "undo": Verb("mien.cli._faces:undo", "Undo the last changes."),
 }
 _EXPORT = {
     "xmp": Verb("mien.cli._export", "Write names as XMP for photo applications."),
@@ -61,8 +66,8 @@ VERBS = {
     "find": Verb("mien.cli._find", "List the photographs that show people."),
     "export": Verb(_EXPORT, "Write names for photo applications."),
     "watch": Verb("mien.cli._watch", "Watch a camera: who came, who went."),
-    "people": Verb(_PEOPLE, "List, rename, merge and delete the people in a gallery."),
-    "gallery": Verb(_GALLERY, "Check a gallery and the error rates that it supports."),
+    "people": Verb(_PEOPLE, "List, rename, merge, mend and delete the people in a gallery."),
+    "gallery": Verb(_GALLERY, "Check a gallery and its error rates; undo changes."),
     "adapt": Verb("mien.cli._adapt", "Adapt the verifier to your own people and camera."),
     "cluster": Verb("mien.cli._cluster", "Sort photographs or the faces of a video by person."),
     "complete": Verb("mien.cli._complete", "Complete the covered part of faces."),

@@ -145,6 +145,8 @@ def run(
         )
         show_failures(result.failures, result.pictures)
         say(f"Gallery: {result.gallery}")
+        if result.first_change is not None:
+            note(f"To undo: mien gallery undo --to {result.first_change} --gallery {gallery}")
     if result.failures:
         raise typer.Exit(1)
 

@@ -75,9 +75,9 @@ def merge_people(
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
-    """Merge two people: all faces of the first go to the second, and the first is deleted.
+    """Merge two people: all faces of the first go to the second.
 
-    It cannot be undone.
+    mien gallery undo takes it back.
     """
     with _open(gallery, passphrase) as opened:
         known = {entry.name: entry.templates for entry in opened.people()}
@@ -86,12 +86,12 @@ def merge_people(
                 raise InputError(f"nobody in {gallery} is called {name!r}")
         question = (
             f"Give {_faces(known[person])} of {person} to {into}, who has {_faces(known[into])}, "
-            f"and delete {person}? This cannot be undone."
+            f"and remove {person}?"
         )
         if not yes and not typer.confirm(question, err=True):
             raise typer.Exit(1)
         moved = opened.merge(person, into)
-    text = f"{_faces(moved)} of {person} moved to {into}; {person} was deleted"
+    text = f"{_faces(moved)} of {person} moved to {into}; mien gallery undo brings {person} back"
     _answer({"merged": person, "into": into, "faces": moved}, text, as_json)
 
 
@@ -103,8 +103,6 @@ def delete_person(
     as_json: AsJson = False,
 ) -> None:
     """Delete a person and all their faces for good; the bytes in the file are overwritten."""
-    from mien.gallery import PictureIndex
-
     with _open(gallery, passphrase) as opened:
         known = {entry.name: entry.templates for entry in opened.people()}
         if person not in known:
@@ -113,9 +111,6 @@ def delete_person(
         if not yes and not typer.confirm(question, err=True):
             raise typer.Exit(1)
         deleted = opened.delete(person)
-        if PictureIndex.exists(gallery):
-            with PictureIndex(gallery) as index:
-                index.keep_people({entry.number for entry in opened.people()})
     text = f"{person} and {_faces(deleted)} were deleted, and overwritten in the file"
     _answer({"deleted": person, "faces": deleted}, text, as_json)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from mien._core.validation import check_choice, check_integer
 from mien.errors import InputError
 from mien.gallery._checks import check_digest, check_name
+from mien.gallery._picture_index import PictureIndex
 from mien.gallery._records import (
     Change,
     Consent,
@@ -73,6 +74,9 @@ class GalleryChanges:
         """
         removed = self._store.delete_person(check_name(person))
         self._purge(removed)
+        if PictureIndex.exists(self._store.path):
+            with PictureIndex(self._store.path) as index:
+                index.keep_people({held.number for held in self._store.people()})
         return removed.templates
 
     # Faces.

@@ -411,9 +411,7 @@ def _face(path: Path, frame: int | None, number: int, found: Any) -> ClusteredFa
     return ClusteredFace(path, frame, number, (left, top, width, height), quality)
 
 
-def _too_poor(
-    found: FoundFace, least: float, engine: str | None, *, video: bool = False
-) -> bool:
+def _too_poor(found: FoundFace, least: float, engine: str | None, *, video: bool = False) -> bool:
     low = found.quality is not None and found.quality.score < least
     return low or is_doubtful(found, engine, video=video)
 

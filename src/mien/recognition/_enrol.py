@@ -49,6 +49,9 @@ class Enrolment:
         Pictures that were in the gallery before.
     failures : list of Failure
         Pictures that gave no template, each with its reason.
+    first_change : int or None
+        Number of the first change in the gallery's history: undoing back to it undoes the
+        enrolment. None where nothing was added.
     """
 
     gallery: Path
@@ -57,6 +60,7 @@ class Enrolment:
     added: int
     already: int
     failures: list[Failure] = field(default_factory=list)
+    first_change: int | None = None
 
     @property
     def reasons(self) -> dict[str, int]:
@@ -75,6 +79,7 @@ class Enrolment:
                 {"file": str(f.path), "reason": f.reason, "detail": f.detail} for f in self.failures
             ],
             "failures by reason": self.reasons,
+            "first change": self.first_change,
         }
 
 
@@ -136,6 +141,7 @@ def enrol(
     with open_or_create(gallery, model=model, engine=engine, key=key) as opened:
         todo, already, refused = _leave_out_known(listed, opened)
         failures += refused
+        before = max((change.number for change in opened.history(1)), default=0)
         people: dict[str, int] = {}
         owners: dict[Any, str] = {}
         batch: list[tuple[LabelledPicture, PictureResult, int]] = []
@@ -162,7 +168,10 @@ def enrol(
         # The people calibrate the gallery; what they say is kept in it.
         _ = opened.calibration
         path = opened.path
-    return Enrolment(path, people, n_pictures, sum(people.values()), already, failures)
+        made = [change.number for change in opened.history() if change.number > before]
+    added = sum(people.values())
+    first = min(made, default=None)
+    return Enrolment(path, people, n_pictures, added, already, failures, first)
 
 
 def _list(

@@ -281,8 +281,8 @@ def _add_figures(report: Report, result: dict[str, Any]) -> None:
         both = "as it was given and recalibrated, " if given else ""
         report.figure(
             plot_tippett(given | calibrated, title="Tippett plot"),
-            f"Share of pairs whose calibrated likelihood ratio, {both}is above each value. Impostor "
-            "pairs right of zero, and genuine pairs left of it, are misleading evidence.",
+            f"Share of pairs whose calibrated likelihood ratio, {both}is above each value. "
+            "Impostor pairs right of zero, and genuine pairs left of it, are misleading evidence.",
         )
 
 
