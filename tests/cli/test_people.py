@@ -61,7 +61,7 @@ def test_rename_and_merge(path: str) -> None:
     assert done.output == "Ann is now Anna\n"
     asked = run.invoke(app, ["people", "merge", "Zoë", "Anna", "-g", path], input="n\n")
     assert asked.exit_code == 1
-    assert "Give 3 faces of Zoë to Anna, who has 1 face, and delete Zoë?" in asked.output
+    assert "Give 3 faces of Zoë to Anna, who has 1 face, and remove Zoë?" in asked.output
     assert "Zoë" in _names(path)
     done = run.invoke(app, ["people", "merge", "Zoë", "Anna", "-g", path, "--yes", "--json"])
     assert json.loads(done.stdout) == {"merged": "Zoë", "into": "Anna", "faces": 3}
