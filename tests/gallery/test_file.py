@@ -58,9 +58,9 @@ def test_what_is_not_a_gallery(tmp_path: Path, verifier: Verifier) -> None:
 def test_a_newer_format_is_refused(gallery: Gallery) -> None:
     gallery.close()
     raw = sqlite3.connect(gallery.path)
-    raw.execute("PRAGMA user_version = 3")
+    raw.execute("PRAGMA user_version = 4")
     raw.close()
-    with pytest.raises(GalleryFormatError, match="format 3, and"):
+    with pytest.raises(GalleryFormatError, match="format 4, and"):
         Gallery.open(gallery.path)
 
 

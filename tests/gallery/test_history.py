@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,9 +18,10 @@ JPEG = b"\xff\xd8\xff picture"
 CONSENT = Consent(1.0, "doors", "text 3", None)
 
 
-@pytest.fixture(params=[None, b"k" * 32], ids=["plain", "sealed"])
-def people(request: pytest.FixtureRequest, tmp_path: Path, verifier: Verifier) -> Iterator[Gallery]:
-    with Gallery.create(tmp_path / "g", verifier, key=request.param) as gallery:
+@pytest.fixture
+def people(store: tuple[Callable[[], str], bytes | None], verifier: Verifier) -> Iterator[Gallery]:
+    place, key = some_store
+    with Gallery.create(place(), verifier, key=key) as gallery:
         gallery.set_policy(thumbnails=True)
         fill(gallery, X[:4, :3])
         gallery.set_thumbnail(gallery.faces("person 1")[0].id, JPEG)

@@ -12,7 +12,7 @@ from mien.gallery._protocol import PeopleBatch
 if TYPE_CHECKING:
     from mien.verification import Scorer
 
-__all__ = ["ApproximateIndex"]
+__all__ = ["DIRECTIONS", "ApproximateIndex", "Directions"]
 
 # Fewer directions make a quicker graph in which it is easier to find the way; what they lack,
 # rescoring has. Settings of the graph were chosen on 100,000 drawn people.
@@ -49,6 +49,33 @@ def _leading_directions(scorer: Scorer, n_directions: int) -> np.ndarray:
     return directions.astype(np.float32)
 
 
+class Directions:
+    """Rows by which candidates are found: the leading directions of a model, of unit length.
+
+    Parameters
+    ----------
+    scorer : Scorer
+        Gives the directions.
+    dimension : int
+        Of the vectors.
+    """
+
+    def __init__(self, scorer: Scorer, dimension: int) -> None:
+        self._mean = scorer.model_.mean_.astype(np.float32)
+        self._map = _leading_directions(scorer, min(DIRECTIONS, dimension))
+
+    @property
+    def n(self) -> int:
+        """Length of a row."""
+        return int(self._map.shape[1])
+
+    def rows(self, X: np.ndarray) -> np.ndarray:
+        """Rows (n, r) of vectors or means of them X (n, d)."""
+        rows = (X - self._mean) @ self._map
+        unit: np.ndarray = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-30)
+        return unit.astype(np.float32)
+
+
 class ApproximateIndex:
     """A graph over half-precision rows of people; a search gives candidates to rescore.
 
@@ -64,10 +91,9 @@ class ApproximateIndex:
 
     def __init__(self, scorer: Scorer, dimension: int, content: bytes | None = None) -> None:
         usearch = require("usearch.index", "gallery", "a gallery of very many people")
-        self._mean = scorer.model_.mean_.astype(np.float32)
-        self._directions = _leading_directions(scorer, min(DIRECTIONS, dimension))
+        self._directions = Directions(scorer, dimension)
         self._graph = usearch.Index(
-            ndim=self._directions.shape[1],
+            ndim=self._directions.n,
             metric="ip",
             dtype="f16",
             connectivity=CONNECTIVITY,
@@ -99,7 +125,7 @@ class ApproximateIndex:
         for number in present:
             self._graph.remove(number)
         # A removed row stays in its place until another is put there: nobody's row of zeros.
-        nothing = np.zeros(self._directions.shape[1], dtype=np.float32)
+        nothing = np.zeros(self._directions.n, dtype=np.float32)
         for i in range(len(present)):
             self._graph.add(_NOBODY + i, nothing)
         for i in range(len(present)):
@@ -119,6 +145,4 @@ class ApproximateIndex:
         return bytes(self._graph.save())
 
     def _rows(self, X: np.ndarray) -> np.ndarray:
-        rows = (X - self._mean) @ self._directions
-        unit: np.ndarray = rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-30)
-        return unit.astype(np.float32)
+        return self._directions.rows(X)

@@ -22,6 +22,7 @@ from mien.errors import (
     ModelDamagedError,
     ModelFileError,
 )
+from mien.gallery._addresses import DatabaseAddress, parse_address
 from mien.gallery._checks import (
     check_digest,
     check_digests,
@@ -50,6 +51,7 @@ from mien.gallery._sqlite_store import SqliteStore
 
 if TYPE_CHECKING:
     from mien.gallery._export import GalleryExport
+    from mien.gallery._postgres_store import PostgresStore
     from mien.verification import OwnCalibration, UnnamedFaces, Verifier
 
 __all__ = ["Gallery"]
@@ -122,7 +124,8 @@ class Gallery(GalleryChanges):
         Parameters
         ----------
         path : str or Path
-            A file that does not exist yet. It will be readable by its owner only.
+            A file that does not exist yet; it will be readable by its owner only. Or the address
+            of a PostgreSQL database, ``postgresql://user@host/database?gallery=NAME``.
         model : FaceModel or Verifier
             What compares the faces. It is stored in the file, and its features are those of the
             gallery. A bare verifier is for vectors from elsewhere, of any kind.
@@ -135,9 +138,32 @@ class Gallery(GalleryChanges):
             How long to wait for other processes, in seconds.
         """
         model = FaceModel.of(model)
-        with making(Path(path)) as temporary:
-            cls._make(temporary, model, key, seal_names, timeout).close()
+        address = parse_address(path)
+        if address is not None:
+            cls._make_shared(address, model, key, seal_names, timeout)
+        else:
+            with making(Path(path)) as temporary:
+                cls._make(temporary, model, key, seal_names, timeout).close()
         return cls.open(path, key=key, timeout=timeout)
+
+    @staticmethod
+    def _make_shared(
+        address: DatabaseAddress,
+        model: FaceModel,
+        key: bytes | str | None,
+        seal_names: bool,
+        timeout: float,
+    ) -> None:
+        from mien.files import save_bytes
+        from mien.gallery._postgres_store import PostgresStore
+
+        given = model.features, model.n_features, save_bytes(model), key, seal_names
+        PostgresStore.make(address, *given, timeout)
+        store = PostgresStore(address, key, read_only=False, timeout=timeout)
+        try:
+            store.note("create", 0, 0)
+        finally:
+            store.close()
 
     @classmethod
     def _make(
@@ -179,7 +205,7 @@ class Gallery(GalleryChanges):
         GalleryKeyError
             It is sealed and the key is missing or wrong; or it is not sealed and a key was given.
         """
-        store = SqliteStore(Path(path), key, read_only=read_only, timeout=timeout)
+        store = _open_store(path, key, read_only, timeout)
         try:
             # Listing people needs no model; writing is refused where it is damaged.
             gallery = cls(store, None if read_only else _read_model(store))
@@ -230,7 +256,7 @@ class Gallery(GalleryChanges):
 
     @property
     def path(self) -> Path:
-        """Where the file is."""
+        """Where the file is; of a gallery in a database its address, without a password."""
         return self._store.path
 
     @property
@@ -750,6 +776,10 @@ class Gallery(GalleryChanges):
         from mien.gallery._export import read_export
 
         held: GalleryExport = read_export(Path(source), key)
+        if parse_address(path) is not None:
+            with cls.create(path, held.model, key=key, seal_names=seal_names) as made:
+                made._take_in(held)
+            return cls.open(path, key=key, timeout=timeout)
         # The file gets its name when everybody is in it: killed, there is no gallery.
         with making(Path(path)) as temporary:
             gallery = cls._make(temporary, held.model, key, seal_names, timeout)
@@ -767,6 +797,17 @@ class Gallery(GalleryChanges):
         for name in held.faceless:
             self._store.add_person(check_name(name))
         self._store.note("import", len(self), len(held.people))
+
+
+def _open_store(
+    path: str | Path, key: bytes | str | None, read_only: bool, timeout: float
+) -> SqliteStore | PostgresStore:
+    address = parse_address(path)
+    if address is None:
+        return SqliteStore(Path(path), key, read_only=read_only, timeout=timeout)
+    from mien.gallery._postgres_store import PostgresStore
+
+    return PostgresStore(address, key, read_only=read_only, timeout=timeout)
 
 
 def _check_quality(quality: Any) -> float:

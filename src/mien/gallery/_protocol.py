@@ -10,14 +10,25 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
 from mien.gallery._records import AuditEntry, Change, Constraint, FaceKey, Person, StoredFace
 from mien.gallery._row_codec import RowCodec
 
-__all__ = ["GalleryStore", "NewTemplates", "PeopleBatch", "Removed", "TemplateRows"]
+if TYPE_CHECKING:
+    from mien.verification import Scorer
+
+__all__ = [
+    "CandidateIndex",
+    "GalleryStore",
+    "IndexWriter",
+    "NewTemplates",
+    "PeopleBatch",
+    "Removed",
+    "TemplateRows",
+]
 
 
 class PeopleBatch(NamedTuple):
@@ -266,6 +277,9 @@ class GalleryStore(Protocol):
     def save_index(self, write: IndexWriter) -> None:
         """Note a new index; nobody can be deleted between its writing and the note."""
 
+    def shared_index(self, scorer: Scorer, mark: str) -> CandidateIndex | None:
+        """An index that the store keeps itself, up to date; None where there is none."""
+
     # The trail, and forgetting.
     def trail(self) -> list[AuditEntry]:
         """What was done, from the first."""
@@ -281,6 +295,13 @@ class GalleryStore(Protocol):
 
     def find_faults(self) -> list[str]:
         """What is wrong, one sentence each."""
+
+
+class CandidateIndex(Protocol):
+    """Finds likely people of probes."""
+
+    def candidates(self, X: np.ndarray, depth: int) -> list[np.ndarray]:
+        """Numbers of the likely best people of each probe X (n, d)."""
 
 
 class IndexWriter(Protocol):

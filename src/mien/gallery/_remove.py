@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from mien.errors import MissingDataError
+from mien.gallery._addresses import parse_address
 from mien.gallery._gallery import Gallery
 from mien.gallery._making import beside, wipe_file
 from mien.gallery._picture_index import PictureIndex
@@ -22,6 +23,13 @@ def remove_gallery(path: str | Path, *, key: bytes | str | None = None) -> None:
     key : bytes, str or None
         Of a sealed gallery. What is not a gallery, or cannot be opened, is left alone.
     """
+    address = parse_address(path)
+    if address is not None:
+        from mien.gallery._postgres_store import PostgresStore
+
+        Gallery.open(path, key=key).close()
+        PostgresStore.remove(address)
+        return
     place = Path(path)
     if not place.exists():
         raise MissingDataError(f"no gallery is at {str(path)!r}")

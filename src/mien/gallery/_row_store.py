@@ -9,7 +9,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from mien.errors import GalleryError, InputError
 from mien.gallery import _row_changes, _row_faces, _row_links, _row_people, _row_writing
 from mien.gallery._index_key import user_key
 from mien.gallery._protocol import (
+    CandidateIndex,
     IndexWriter,
     NewTemplates,
     PeopleBatch,
@@ -28,6 +29,9 @@ from mien.gallery._row_changes import Journal
 from mien.gallery._row_codec import RowCodec
 from mien.gallery._row_tables import TABLES
 from mien.gallery._summary import Summary
+
+if TYPE_CHECKING:
+    from mien.verification import Scorer
 
 __all__ = ["FEW", "RowStore"]
 
@@ -236,6 +240,10 @@ class RowStore(RowCodec):
         """Note a new index within the transaction in which it is written."""
         with self.writing() as revision:
             self.set_meta("index", write(revision))
+
+    def shared_index(self, scorer: Scorer, mark: str) -> CandidateIndex | None:
+        """A file has its index beside it."""
+        return None
 
     # ------------------------------------------------------------------------ rows
 

@@ -60,7 +60,8 @@ class Search:
         how = self.choose(search, n_people)
         if how == "approximate":
             try:
-                index = self._fresh_approximate()
+                shared = self.store.shared_index(self.scorer, self.mark)
+                index = self._fresh_approximate() if shared is None else shared
             except MissingDependencyError as error:
                 if search != "auto":
                     raise
