@@ -140,7 +140,7 @@ class PostgresStore(RowStore):
                         ).fetchall()
                     except psycopg.errors.UniqueViolation as error:
                         raise GalleryError(
-                            f"{address.shown} is there already: open it, or choose another name"
+                            f"{address.shown} already exists: open it, or choose another name"
                         ) from error
                     _enter(connection, tenant)
                     with connection.cursor() as cursor:
