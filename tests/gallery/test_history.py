@@ -19,7 +19,9 @@ CONSENT = Consent(1.0, "doors", "text 3", None)
 
 
 @pytest.fixture
-def people(store: tuple[Callable[[], str], bytes | None], verifier: Verifier) -> Iterator[Gallery]:
+def people(
+    some_store: tuple[Callable[[], str], bytes | None], verifier: Verifier
+) -> Iterator[Gallery]:
     place, key = some_store
     with Gallery.create(place(), verifier, key=key) as gallery:
         gallery.set_policy(thumbnails=True)
