@@ -157,10 +157,11 @@ def _look(server: Server, clients: list[Client]) -> dict[str, int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        found = run(arguments.kills, Path(folder))
+        found = run(arguments.kills, Path(folder), arguments.seed)
     print(
         f"{arguments.kills} kills in {time.perf_counter() - start:.0f} s: {found['faces']:,} faces "
         f"and {found['people']:,} people were confirmed, {found['sent again']:,} requests were "

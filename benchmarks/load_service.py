@@ -2,7 +2,8 @@
 
 Prints, of one run: the engine's own rate (as many processes as the server has workers, pictures
 decoded and analysed without HTTP), the server's rate with p50 and p99, in turns of a few seconds
-each so that both see the same machine; what a thousand connections at once are answered with; and
+each so that both see the same machine, and the processor time per picture of both, which another
+load on the machine does not change; what a thousand connections at once are answered with; and
 the memory of the server and its workers while requests go on.
 """
 
@@ -35,12 +36,12 @@ def _analyse_for(seconds: float, picture: bytes, start: Any, answers: Any) -> No
     while True:
         start.wait()
         end = time.perf_counter() + seconds
-        begin = time.perf_counter()
+        begin, used = time.perf_counter(), time.process_time()
         done = 0
         while time.perf_counter() < end:
             analyse_image(decode_image(picture, "p", colour=True), engine)
             done += 1
-        answers.put(done / (time.perf_counter() - begin))
+        answers.put((done / (time.perf_counter() - begin), (time.process_time() - used) / done))
         start.wait()
 
 
@@ -76,15 +77,16 @@ async def _storm(url: str, connections: int, picture: bytes) -> dict[str, int]:
     import httpx
 
     found: dict[str, int] = {}
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+    opened = httpx.AsyncClient(base_url=url, timeout=600, limits=limits)
 
     async def one() -> None:
         try:
-            async with httpx.AsyncClient(base_url=url, timeout=600) as opened:
-                said = await opened.post(
-                    "/v1/galleries/load/identify",
-                    content=picture,
-                    headers={"content-type": "image/jpeg"},
-                )
+            said = await opened.post(
+                "/v1/galleries/load/identify",
+                content=picture,
+                headers={"content-type": "image/jpeg"},
+            )
             kind = str(said.status_code)
             if kind in ("429", "503") and "retry-after" not in said.headers:
                 kind += " without Retry-After"
@@ -92,8 +94,17 @@ async def _storm(url: str, connections: int, picture: bytes) -> dict[str, int]:
             kind = type(error).__name__
         found[kind] = found.get(kind, 0) + 1
 
-    await asyncio.gather(*(one() for _ in range(connections)))
+    async with opened:
+        await asyncio.gather(*(one() for _ in range(connections)))
     return found
+
+
+def _used(pid: int) -> float:
+    """Processor seconds of a process and its children."""
+    import psutil
+
+    process = psutil.Process(pid)
+    return sum(sum(one.cpu_times()[:2]) for one in [process, *process.children()])
 
 
 def _memory(pid: int) -> float:
@@ -131,15 +142,19 @@ def run(seconds: float, connections: int, requests: int, folder: Path) -> None:
             timeout=300,
         ).raise_for_status()  # fmt: skip
         asyncio.run(_ask_for(server.url, 1.0, picture, 2 * _WORKERS))
-        own, served = [], []
+        own, served, own_used, served_used = [], [], [], []
         times: list[float] = []
         for _ in range(_TURNS):
             start.wait()
-            own.append(sum(answers.get() for _ in range(_WORKERS)))
+            told = [answers.get() for _ in range(_WORKERS)]
+            own.append(sum(rate for rate, _ in told))
+            own_used.append(statistics.mean(used for _, used in told))
             start.wait()
+            before = _used(server.process.pid)
             rate, some, statuses = asyncio.run(_ask_for(server.url, seconds, picture, 2 * _WORKERS))
             served.append(rate)
             times += some
+            served_used.append((_used(server.process.pid) - before) / len(some))
             if set(statuses) != {200}:
                 raise RuntimeError(f"under load: {statuses}")
         for engine in engines:
@@ -152,6 +167,11 @@ def run(seconds: float, connections: int, requests: int, folder: Path) -> None:
         print(
             f"  p50 {1000 * times[len(times) // 2]:.0f} ms, "
             f"p99 {1000 * times[int(0.99 * len(times))]:.0f} ms, {len(times):,} requests"
+        )
+        alone, here = statistics.median(own_used), statistics.median(served_used)
+        print(
+            f"  processor time: {1000 * alone:.1f} ms per picture alone, {1000 * here:.1f} ms per "
+            f"request with the server, {alone / here:.2f} of it is the engine's"
         )
         storm = asyncio.run(_storm(server.url, connections, picture))
         print(f"{connections:,} connections at once: {dict(sorted(storm.items()))}")

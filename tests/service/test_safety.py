@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import random
 import socket
 import uuid
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +155,13 @@ def test_reading_is_not_writing(server: Server, portraits: dict[str, list[bytes]
 def test_limits_are_kept_before_memory_is_taken(
     own_server: Server, portraits: dict[str, list[bytes]]
 ) -> None:
-    own_server.options = ("body_bytes=200000", "picture_bytes=100000", "pictures=2", "seconds=20")
+    own_server.options = (
+        "body_bytes=200000",
+        "picture_bytes=100000",
+        "pictures=2",
+        "seconds=20",
+        "body_seconds=1.5",
+    )
     own_server.start()
     with httpx.Client(base_url=own_server.url, timeout=60) as client:
         big = client.post("/v1/analyse", files={"f": b"x" * 150_000})
@@ -171,11 +179,13 @@ def test_limits_are_kept_before_memory_is_taken(
         assert many.status_code == 400
         fine = client.post("/v1/analyse", files={"f": portraits["Ann"][0]})
         assert fine.status_code == 200
-    # A client that vanishes in the middle of its request costs nothing.
-    with socket.create_connection(("127.0.0.1", own_server.port)) as slow:
-        slow.sendall(
-            b"POST /v1/analyse HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nab"
-        )
+    # A client that vanishes in the middle of its request costs nothing; a slow one is told so.
+    head = b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nab"
+    with socket.create_connection(("127.0.0.1", own_server.port)) as gone:
+        gone.sendall(head)
+    with socket.create_connection(("127.0.0.1", own_server.port), timeout=60) as slow:
+        slow.sendall(head)
+        assert b"408" in slow.recv(1000).splitlines()[0]
     assert httpx.get(f"{own_server.url}/readyz").status_code == 200
 
 
@@ -198,6 +208,30 @@ def test_a_worker_that_is_killed_costs_one_request(
             assert statuses <= {200, 422}
         garbage = bytes(random.Random(1).randbytes(5000))
         assert client.post("/v1/analyse", files={"f": garbage}).status_code == 422
+
+
+def test_a_job_goes_on_after_the_end_of_the_server(
+    own_server: Server, portraits: dict[str, list[bytes]]
+) -> None:
+    own_server.start()
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, pictures in portraits.items():
+            archive.writestr(f"{name}/0.png", pictures[0])
+    with httpx.Client(base_url=own_server.url, timeout=120) as client:
+        client.post("/v1/galleries", json={"name": "g"}).raise_for_status()
+        said = client.post("/v1/galleries/g/jobs?kind=enrol", content=buffer.getvalue())
+        assert said.status_code == 202
+    own_server.stop(kill=True)
+    own_server.start()
+    with httpx.Client(base_url=own_server.url, timeout=300) as client:
+        place = f"/v1/jobs/{said.json()['id']}"
+        with client.stream("GET", f"{place}/events") as events:
+            assert [line for line in events.iter_lines() if line.startswith("data:")]
+        job = client.get(place).json()
+        assert (job["state"], job["detail"]) == ("done", "")
+        people = client.get("/v1/galleries/g/people").json()["people"]
+        assert {one["name"]: one["faces"] for one in people} == dict.fromkeys(portraits, 1)
 
 
 def test_logs_hold_no_name(

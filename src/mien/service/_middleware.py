@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import logging
 import re
@@ -115,11 +116,20 @@ class Guard:
             await send(message)
 
         taken = 0
+        complete = False
+        until = asyncio.get_running_loop().time() + self._limits.body_seconds
 
         async def receive_counted() -> Message:
-            nonlocal taken
-            message = await receive()
+            nonlocal taken, complete
+            if complete:  # from here on it is asked whether the client has gone
+                return await receive()
+            try:
+                async with asyncio.timeout_at(until):
+                    message = await receive()
+            except TimeoutError:
+                raise _TooSlow from None
             taken += len(message.get("body", b""))
+            complete = not message.get("more_body", False)
             if taken > self._limits.body_bytes:
                 raise _TooLarge
             return message
@@ -137,6 +147,13 @@ class Guard:
                     413,
                     "body-too-large",
                     f"A request may have at most {self._limits.body_bytes:,} bytes.",
+                    headers={"Connection": "close"},
+                )
+            elif isinstance(error, _TooSlow):
+                problem = Problem(
+                    408,
+                    "body-too-slow",
+                    f"A request must arrive within {self._limits.body_seconds:g} seconds.",
                     headers={"Connection": "close"},
                 )
             else:
@@ -161,6 +178,10 @@ class Guard:
             "milliseconds": round(1000 * seconds, 1),
         }
         log.info(json.dumps(line))
+
+
+class _TooSlow(Exception):
+    """The body did not arrive in time."""
 
 
 class _TooLarge(Exception):

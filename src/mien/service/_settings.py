@@ -21,6 +21,8 @@ class Limits:
     ----------
     body_bytes : int
         Maximum size of a request body.
+    body_seconds : float
+        Maximum time in which a request body arrives.
     picture_bytes : int
         Maximum size of one picture.
     pictures : int
@@ -44,6 +46,7 @@ class Limits:
     """
 
     body_bytes: int = 64 * MIB
+    body_seconds: float = 60.0
     picture_bytes: int = 32 * MIB
     pictures: int = 64
     faces: int = 100
