@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -212,6 +211,8 @@ def fill_page(text: str, tables: dict[str, str]) -> str:
     """
     for name, table in tables.items():
         mark = f"<!-- {name} -->"
-        pattern = re.compile(re.escape(mark) + r".*?<!-- end -->", re.DOTALL)
-        text = pattern.sub(lambda _, m=mark, t=table: f"{m}\n\n{t}\n\n<!-- end -->", text)
+        start = text.find(mark)
+        end = text.find("<!-- end -->", start)
+        if start >= 0 and end >= 0:
+            text = f"{text[:start]}{mark}\n\n{table}\n\n{text[end:]}"
     return text

@@ -132,3 +132,12 @@ def test_faces_of_another_model_count_no_more(gallery: Gallery, verifier: Verifi
     assert gallery.unnamed() is None
     with pytest.raises(InputError, match="sets must have one number per face"):
         gallery.observe(X[20:50, 0], sets=[1, 2])
+
+
+def test_a_damaged_calibration_is_no_obstacle_to_a_deletion(gallery: Gallery) -> None:
+    fill(gallery, X[:6, :2])
+    gallery._store.set_calibration('{"unnamed": 3}')
+    gone = gallery.people()[0].name
+    gallery.delete(gone)
+    assert gone not in {person.name for person in gallery.people()}
+    assert gallery.unnamed() is None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from mien._core.validation import check_choice, check_integer
-from mien.errors import InputError
+from mien.errors import GalleryError, InputError
 from mien.gallery._checks import check_digest, check_name
 from mien.gallery._picture_index import PictureIndex
 from mien.gallery._records import (
@@ -296,7 +297,9 @@ class GalleryChanges:
 
     def _purge(self, removed: Removed) -> None:
         self._looks = None
-        self._rates.forget()
+        # On a full disk the counts of whoever is gone stay unread, and the purge goes on.
+        with suppress(GalleryError):
+            self._rates.forget()
         self._store.purge(removed)
         self._search.touch()
 

@@ -127,10 +127,15 @@ class OwnRates:
     def forget(self, *, unnamed: bool = False) -> None:
         """Take everything that deleted people said out of the store, and unnamed faces if asked.
 
-        It is called after a deletion and before the store is purged.
+        It is called after a deletion and before the store is purged. What cannot be read is
+        forgotten as well: it must not stand in the way of a deletion.
         """
-        if self._store.calibration():
-            self._write_unnamed(None if unnamed else self.unnamed())
+        if not self._store.calibration():
+            return
+        seen = None
+        with suppress(GalleryDamagedError):
+            seen = None if unnamed else self.unnamed()
+        self._write_unnamed(seen)
 
     def keep(self) -> None:
         """Write the calibration that was used last, where the store holds another one."""
