@@ -143,7 +143,7 @@ def test_atomic_writing_replaces_or_leaves(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == [target]
 
 
-MISSING = [None, np.nan, float("nan"), np.datetime64("NaT"), -1, -1.0, "-1", "nan", "NaT", ""]
+MISSING = [None, np.nan, float("nan"), np.datetime64("NaT", "D"), -1, -1.0, "-1", "nan", "NaT", ""]
 
 
 @pytest.mark.parametrize("gone", MISSING, ids=repr)

@@ -66,7 +66,7 @@ def test_nobody_is_named_below_the_threshold() -> None:
         assert named([{ANN: -0.5}], apart=apart, table=low) == [None]
         assert decide([{ANN: -0.5}], apart=apart, table=low)[0].threshold == 0.0
     (nobody,) = decide([{}, {ANN: 2.0}])[:1]
-    assert nobody == Decision(None, float("-inf"))
+    assert repr(nobody) == repr(Decision(None, float("-inf")))  # NaN is not equal to itself
 
 
 def test_every_candidate_has_the_threshold_of_its_own_pictures() -> None:
