@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 __all__ = ["Deferred"]
 
 
 class Deferred:
-    """The checked values of an object in a file; they can be read as its attributes.
+    """The checked values of an object in a file, before the object is constructed.
 
-    What only decides reads arrays from here; what learns asks :meth:`build` for the estimator.
+    What only decides reads arrays from :meth:`values`; what learns asks :meth:`build` for the
+    estimator.
 
     Parameters
     ----------
@@ -35,17 +37,17 @@ class Deferred:
         self._state = state
         self._construct = construct
 
-    def __getattr__(self, name: str) -> Any:
-        if not name.startswith("_"):
-            for values in (self._state, self._params):
-                if name in values:
-                    return values[name]
-        raise AttributeError(f"a {self.class_name} in a model file has no {name!r}")
-
     @property
     def class_name(self) -> str:
         """Name of the class that it will be."""
         return self._name.rpartition(".")[2]
+
+    def values(self) -> SimpleNamespace:
+        """The parameters and the fitted attributes, by name."""
+        every = self._params | self._state
+        return SimpleNamespace(
+            **{name: v.values() if isinstance(v, Deferred) else v for name, v in every.items()}
+        )
 
     def build(self) -> Any:
         """The object itself."""

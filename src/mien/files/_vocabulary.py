@@ -474,7 +474,9 @@ class _Instance(Term):
     attributes: tuple[tuple[str, Length], ...]
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        name = value.class_name if isinstance(value, Deferred) else type(value).__name__
+        name = type(value).__name__
+        if isinstance(value, Deferred):
+            name, value = value.class_name, value.values()
         if name not in self.names:
             raise Mismatch(f"{where} must be a {' or '.join(self.names)}; got {_kind(value)}")
         for attribute, length in self.attributes:

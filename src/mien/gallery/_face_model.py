@@ -163,6 +163,7 @@ class FaceModel:
 def _read_scorer(verifier: Deferred) -> Scorer:
     """What decides, from a verifier in a file that is not constructed yet."""
     names = ("candidates_", "probe_sizes_", "sizes_", "coefficients_", "thresholds_")
-    if verifier.fitted is None:
+    held = verifier.values()
+    if held.fitted is None:
         raise ModelDamagedError("the verifier of a FaceModel is not fitted")
-    return verification.Scorer(verifier.model, *(verifier.fitted[name] for name in names))
+    return verification.Scorer(held.model, *(held.fitted[name] for name in names))
