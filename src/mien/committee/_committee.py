@@ -23,14 +23,13 @@ from mien._core.constraints import (
 from mien._core.linalg import gram_svd
 from mien._core.parallel import count_threads, map_threads, stream_threads
 from mien._core.rows import validate_rows
+from mien._core.types import FLOATS
 from mien.committee._fusion import RunningFusion
 from mien.committee._preparation import Prepared, prepare
 from mien.committee._sampling import draw_columns, draw_pictures, member_generators, unique_share
 from mien.errors import InputError
 
 __all__ = ["Committee"]
-
-FLOATS = [np.float64, np.float32]
 
 
 class Committee(Prepared, ClassifierMixin, BaseEstimator):

@@ -29,6 +29,7 @@ from mien._core.constraints import (
 from mien._core.linalg import gram_svd
 from mien._core.parallel import count_threads, map_threads, one_blas_thread
 from mien._core.rows import validate_rows
+from mien._core.types import FLOATS
 from mien.committee._enrolment import Enrolment
 from mien.committee._fusion import RunningFusion
 from mien.committee._lda import check_some_variation, discriminants, group_means, posteriors
@@ -44,7 +45,6 @@ from mien.errors import InputError
 
 __all__ = ["RandomSamplingLDA"]
 
-FLOATS = [np.float64, np.float32]
 _BLOCK = 2**22  # numbers in a block of posteriors: 32 MiB, so memory does not grow with the probes
 _MOST_EIGENFACES = 200  # of a default member; more cost much and gave nothing where we looked
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mien._core.rows import check_rows, validate_rows
 from mien._core.statistics import GroupStatistics
+from mien._core.types import FLOATS
 from mien._core.validation import check_labels
 from mien.errors import InputError
 
@@ -30,13 +31,12 @@ __all__ = [
 ]
 
 Stream = Callable[[], Iterable[np.ndarray]]
-_DTYPES = (np.float64, np.float32)
 # What a model file may hold of a mean; pictures and vectors of faces are far below it.
 _LARGEST = 1e9
 _BATCH = 2048
 # One in so many vectors is held out to choose penalties, and at most so many in all.
-_HELD_OUT_SHARE = 10
-_HELD_OUT_MAX = 500
+HELD_OUT_SHARE = 10
+HELD_OUT_MAX = 500
 # Vectors up to this size are kept in memory instead of being read again and again.
 _MEMORY_BYTES = 2**30
 
@@ -116,7 +116,7 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
             Who each row belongs to. Whole people are then held out to choose penalties; without
             it the first rows are, as rows of one person usually stand together.
         """
-        X = validate_rows(self, X, dtype=_DTYPES, order="C", ensure_min_samples=2, largest=_LARGEST)
+        X = validate_rows(self, X, dtype=FLOATS, order="C", ensure_min_samples=2, largest=_LARGEST)
         held_out = split_held_out(len(X), groups)
         train = X[~held_out]
         return self._fit(
@@ -135,12 +135,12 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         held_out : (k, n_features)
             Vectors of other people than those in the batches, to choose penalties.
         """
-        held_out = validate_rows(self, held_out, dtype=_DTYPES, order="C", largest=_LARGEST)
+        held_out = validate_rows(self, held_out, dtype=FLOATS, order="C", largest=_LARGEST)
 
         def checked() -> Iterator[np.ndarray]:
             for batch in batches():
                 yield validate_rows(
-                    self, batch, dtype=_DTYPES, order="C", reset=False, largest=_LARGEST
+                    self, batch, dtype=FLOATS, order="C", reset=False, largest=_LARGEST
                 )
 
         return self._fit(checked, held_out)
@@ -180,7 +180,7 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         X = validate_rows(
             self,
             X,
-            dtype=_DTYPES,
+            dtype=FLOATS,
             order="C",
             reset=False,
             ensure_all_finite=False,
@@ -222,7 +222,7 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         view = ~self.cover_ if view is None else np.asarray(view)
-        seen = check_rows(seen, input_name="seen", dtype=_DTYPES, largest=_LARGEST)
+        seen = check_rows(seen, input_name="seen", dtype=FLOATS, largest=_LARGEST)
         m = int(view.sum()) if view.dtype == bool else len(view)
         if view.shape[-1] != self.n_features_in_ or seen.shape[1] != m:
             raise InputError(
@@ -241,7 +241,7 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
     def score(self, X: Any, y: Any = None) -> float:
         """Minus the mean squared error of the covered features of whole vectors X (n, d)."""
         check_is_fitted(self)
-        X = validate_rows(self, X, dtype=_DTYPES, order="C", reset=False, largest=_LARGEST)
+        X = validate_rows(self, X, dtype=FLOATS, order="C", reset=False, largest=_LARGEST)
         values = self._estimate(X[:, ~self.cover_], ~self.cover_).values
         return -float(np.mean((values - X)[:, self.cover_] ** 2, dtype=np.float64))
 
@@ -264,7 +264,7 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
 
 def split_held_out(n: int, groups: Any = None) -> np.ndarray:
     """Rows (n,) of bool to hold out: a tenth, at most 500; whole groups where they are known."""
-    wanted = max(1, min(n // _HELD_OUT_SHARE, _HELD_OUT_MAX))
+    wanted = max(1, min(n // HELD_OUT_SHARE, HELD_OUT_MAX))
     if groups is None:
         return np.arange(n) < wanted
     labels = check_labels("groups", groups, n, missing="unknown")

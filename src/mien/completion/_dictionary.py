@@ -19,7 +19,7 @@ from mien.completion._base import (
 )
 from mien.sparse import WeightedKSVD, orthogonal_matching_pursuit
 
-__all__ = ["DictionaryCompleter", "code_atoms"]
+__all__ = ["DictionaryCompleter", "code_atoms", "default_atoms"]
 
 # Extra weights of the visible part that are tried; 0 is plain K-SVD.
 _BETAS = (0.0, 100.0, 1000.0, 10000.0)
@@ -28,6 +28,11 @@ _TRIAL_ROWS = 4000
 _MAX_ATOMS = 1000
 # Faces are learned mirrored as well, so that this is an atom for every four faces.
 _VECTORS_PER_ATOM = 8
+
+
+def default_atoms(n_vectors: int) -> int:
+    """Size of a dictionary of so many vectors, where none is asked for."""
+    return max(1, min(n_vectors // _VECTORS_PER_ATOM, _MAX_ATOMS))
 
 
 def code_atoms(seen: np.ndarray, atoms: np.ndarray, view: np.ndarray, n_nonzero_coefs: int) -> Any:
@@ -162,11 +167,7 @@ class DictionaryCompleter(Completer):
             self._take(self._build(self.beta_, len(X), seed, self.checkpoint).fit(X))
 
     def _build(self, beta: float, n: int, seed: int, checkpoint: Any) -> WeightedKSVD:
-        n_atoms = (
-            max(1, min(n // _VECTORS_PER_ATOM, _MAX_ATOMS))
-            if self.n_atoms is None
-            else self.n_atoms
-        )
+        n_atoms = default_atoms(n) if self.n_atoms is None else self.n_atoms
         return WeightedKSVD(
             min(n_atoms, n),
             visible=~self.cover_,

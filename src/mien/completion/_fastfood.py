@@ -13,15 +13,12 @@ from sklearn.utils._param_validation import StrOptions
 
 from mien._core.constraints import POSITIVE, POSITIVE_INTEGER
 from mien.completion._base import Completer, Completion, Stream, first_batch, gather, see
-from mien.completion._dictionary import code_atoms
+from mien.completion._dictionary import code_atoms, default_atoms
 from mien.completion._feature_ridge import fit_map
 from mien.errors import NumericsWarning
 from mien.sparse import KSVD, orthogonal_matching_pursuit
 
 __all__ = ["FastfoodCompleter"]
-
-_MAX_ATOMS = 1000
-_VECTORS_PER_ATOM = 8
 
 
 class FastfoodCompleter(Completer):
@@ -175,7 +172,7 @@ class FastfoodCompleter(Completer):
 
         n = sum(len(batch) for batch in stream())
         model = KSVD(
-            min(n, self.n_atoms or max(1, min(n // _VECTORS_PER_ATOM, _MAX_ATOMS))),
+            min(n, self.n_atoms or default_atoms(n)),
             n_nonzero_coefs=self.n_nonzero_coefs,
             # The cosines are the constant that centring would remove.
             fit_intercept=False,

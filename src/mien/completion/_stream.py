@@ -8,14 +8,10 @@ from typing import Any
 import numpy as np
 
 from mien._core.validation import check_images
-from mien.completion._base import split_held_out
+from mien.completion._base import HELD_OUT_MAX, HELD_OUT_SHARE, split_held_out
 from mien.errors import InputError
 
 __all__ = ["FaceStream"]
-
-# One in so many faces of a stream is held out of the training, and at most so many in all.
-_HELD_OUT_SHARE = 10
-_HELD_OUT_MAX = 500
 
 
 class FaceStream:
@@ -52,7 +48,7 @@ class FaceStream:
         held: list[np.ndarray] = []
         for batch, held_rows in self._parts():
             held.append(batch[held_rows])
-            if self._rows is None and sum(map(len, held)) >= _HELD_OUT_MAX:
+            if self._rows is None and sum(map(len, held)) >= HELD_OUT_MAX:
                 break
         self.held_out = _as_vectors(np.concatenate(held))
 
@@ -96,7 +92,7 @@ class FaceStream:
             if self._rows is not None:
                 yield images, self._rows[start : start + len(images)]
             else:
-                count = min(len(images) // _HELD_OUT_SHARE, _HELD_OUT_MAX - held)
+                count = min(len(images) // HELD_OUT_SHARE, HELD_OUT_MAX - held)
                 held += count
                 yield images, np.arange(len(images)) < count
             start += len(images)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mien._core.progress import track
+from mien._core.types import PathLike
 from mien.completion import FaceCompleter, make_completer, make_cover
 from mien.datasets import iter_faces, load_folder, load_lfw, load_lfw_landmarks
 from mien.errors import InputError
@@ -21,7 +21,6 @@ __all__ = ["complete", "completer_parameters", "load_aligned_lfw", "train_comple
 
 _BATCH = 256
 _ROOM = 32
-PathLike = str | os.PathLike[str]
 
 
 def load_aligned_lfw(home: PathLike | None, size: int) -> tuple[np.ndarray, np.ndarray]:

@@ -23,10 +23,9 @@ from typing import Any
 
 from mien.files import _renames_completion as completion
 from mien.files import _renames_verifiers as verifiers
+from mien.files._vocabulary import Values
 
 __all__ = ["RENAMES", "Renamed", "rename"]
-
-Values = dict[str, Any]
 
 
 @dataclass(frozen=True)

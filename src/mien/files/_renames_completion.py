@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from mien.files._vocabulary import Values
+
 __all__ = [
     "convert_blend",
     "convert_dictionary",
@@ -23,7 +25,6 @@ __all__ = [
     "convert_ridge",
 ]
 
-Values = dict[str, Any]
 Pair = tuple[Values, Values]
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from mien.errors import ModelFormatError
 from mien.files._registry import REGISTRY, find_class
+from mien.files._vocabulary import Values
 
 __all__ = [
     "convert_calibrated",
@@ -17,8 +18,6 @@ __all__ = [
     "convert_open_set",
     "convert_transfer",
 ]
-
-Values = dict[str, Any]
 
 
 def _table(

@@ -13,6 +13,7 @@ from mien.files._vocabulary import (
     Sizes,
     Statement,
     Term,
+    Values,
     boolean,
     count,
     either,
@@ -31,7 +32,6 @@ from mien.files._vocabulary import (
 
 __all__ = ["COMPLETION"]
 
-Values = dict[str, Any]
 
 # Completers work in single precision: products of a few values must stay within it.
 _LIMITS: Limits = {"low": -1e9, "high": 1e9}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mien.files._vocabulary import (
@@ -11,6 +9,7 @@ from mien.files._vocabulary import (
     Sizes,
     Statement,
     Term,
+    Values,
     anything_plain,
     boolean,
     count,
@@ -32,7 +31,6 @@ from mien.files._vocabulary import (
 
 __all__ = ["LEARNERS"]
 
-Values = dict[str, Any]
 
 _ANY_SIDE = number(1, 2**20, whole=True)
 # What takes part in a kernel's exponent must neither vanish nor overflow in single precision.

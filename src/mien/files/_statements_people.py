@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mien.files._vocabulary import (
@@ -12,6 +10,7 @@ from mien.files._vocabulary import (
     Sizes,
     Statement,
     Term,
+    Values,
     anything_plain,
     count,
     either,
@@ -33,7 +32,6 @@ from mien.files._vocabulary import (
 
 __all__ = ["PEOPLE"]
 
-Values = dict[str, Any]
 
 _LIMITS: Limits = {"low": -1e15, "high": 1e15}
 

@@ -29,6 +29,7 @@ __all__ = [
     "Mismatch",
     "Statement",
     "Term",
+    "Values",
     "anything_plain",
     "boolean",
     "choice",
@@ -56,6 +57,8 @@ __all__ = [
 ]
 
 Sizes = dict[str, int]
+#: Parameters or fitted attributes by name.
+Values = dict[str, Any]
 #: One length of a shape: a number, a letter, or a function of the letters that came before.
 Length = int | str | Callable[[Sizes], int]
 #: Larger values than this make squares and products of a few of them overflow.

@@ -37,7 +37,7 @@ _MAX_FILE_BYTES = 256 * 2**20
 _BLOCK = 8192
 # So many pixels are converted at a time, so that no second whole picture is in memory.
 _BAND = 4_000_000
-_ORIENTATION_TAG = 0x0112
+ORIENTATION_TAG = 0x0112
 # How a stored picture is a view of the upright one, by the EXIF orientation.
 _STORED: dict[int, Callable[[np.ndarray], np.ndarray]] = {
     2: lambda upright: upright[:, ::-1],
@@ -333,7 +333,7 @@ def _to_pixels(
 def _orientation(image: Image.Image) -> int:
     """Read how the camera was held; a damaged note about it does not damage the picture."""
     try:
-        return int(image.getexif().get(_ORIENTATION_TAG, 1))
+        return int(image.getexif().get(ORIENTATION_TAG, 1))
     except Exception:
         return 1
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from PIL import Image
 
 from mien.errors import InputError
+from mien.media._decoding import ORIENTATION_TAG
 
 __all__ = [
     "NamedRegion",
@@ -18,7 +19,6 @@ __all__ = [
     "upright_size",
 ]
 
-_ORIENTATION_TAG = 0x0112
 Box = tuple[float, float, float, float]
 
 
@@ -74,7 +74,7 @@ def describe_picture(path: Path) -> StoredPicture:
     try:
         with Image.open(path) as image:
             width, height = image.size
-            orientation = int(image.getexif().get(_ORIENTATION_TAG, 1) or 1)
+            orientation = int(image.getexif().get(ORIENTATION_TAG, 1) or 1)
     except Exception as error:
         raise InputError(f"{str(path)!r} is not a picture whose size can be read") from error
     return StoredPicture(width, height, orientation if 1 <= orientation <= 8 else 1)

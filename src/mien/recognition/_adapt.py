@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from mien._core.logistic import ratio_costs
 from mien._core.progress import report as report_progress
+from mien._core.types import PathLike
 from mien.errors import NotEnoughDataError, NumericsWarning
 from mien.evaluation import draw_people, evaluate_verification
 from mien.files import save
@@ -30,7 +31,6 @@ from mien.verification import (
 
 __all__ = ["Adaptation", "adapt", "adapt_vectors"]
 
-PathLike = str | os.PathLike[str]
 _FEWEST = 4
 _FEWEST_CROSSED = 8
 _FEWEST_COMPARED = 6

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mien._core.progress import track
+from mien._core.types import PathLike
 from mien._core.validation import NO_GROUP
 from mien.errors import DataError, InputError, MissingDataError
 from mien.faces import FoundFace, PictureResult, analyse_pictures, analyse_video
@@ -25,7 +25,6 @@ from mien.verification import OwnCalibration, UnnamedFaces, rate_per_person
 
 __all__ = ["ClusteredFace", "PeopleFound", "cluster"]
 
-PathLike = str | os.PathLike[str]
 CROP = 64
 
 

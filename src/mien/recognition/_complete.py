@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import ndimage
 
+from mien._core.types import PathLike
 from mien.completion import COVERS, FaceCompleter, complete_colour, make_cover, refine_cover
 from mien.errors import DataError, InputError
 from mien.faces import (
@@ -35,7 +36,6 @@ __all__ = [
     "load_completer",
 ]
 
-PathLike = str | os.PathLike[str]
 _MODEL = "completion.mien"
 # The square that is completed, in pixels of TEMPLATE: it ends below the chin.
 _LEFT, _TOP, _SIDE = -5.0, 8.0, 122.0

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 from mien._core.progress import track
+from mien._core.types import PathLike
 from mien.errors import InputError, MienError
 from mien.faces import load_engine
 from mien.files import load
@@ -14,8 +14,6 @@ from mien.media import check_output, find_pictures, write_image
 from mien.recognition._complete import complete
 
 __all__ = ["complete_files", "name_targets"]
-
-PathLike = str | os.PathLike[str]
 
 
 def name_targets(source: Path, out: Path) -> tuple[list[Path], list[Path]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mien._core.types import PathLike
 from mien.errors import InputError, MienError
 from mien.faces import PictureResult, analyse_image, analyse_pictures, load_engine
 from mien.gallery import FaceModel, Gallery
@@ -27,7 +28,6 @@ from mien.recognition._people import (
 
 __all__ = ["Enrolment", "analyse_labelled", "enrol"]
 
-PathLike = str | os.PathLike[str]
 _BATCH = 32
 
 

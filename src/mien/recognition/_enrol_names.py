@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mien._core.types import PathLike
 from mien.errors import DataError, MienError
 from mien.faces import FoundFace, PictureResult, analyse_pictures
 from mien.gallery import FaceModel, Gallery
@@ -23,7 +24,6 @@ from mien.reports import Report
 
 __all__ = ["NamedEnrolment", "NamedFace", "enrol_names", "report_names"]
 
-PathLike = str | os.PathLike[str]
 _SAME_PLACE = 0.3
 _SHOWN = 600
 _SIDE = 96

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from mien._core.types import PathLike
 from mien.errors import InputError, MienError
 from mien.gallery import Gallery, PictureIndex, SeenPicture, Sighting
 from mien.media import is_picture, picture_time, read_image
@@ -29,7 +30,6 @@ __all__ = [
     "report_found",
 ]
 
-PathLike = str | os.PathLike[str]
 _SHOWN = 300
 _SIDE = 180
 

@@ -7,13 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from mien._core.types import PathLike
 from mien.errors import GalleryError, InputError, MissingDataError
 from mien.gallery import FaceModel, Gallery
 from mien.recognition._models import check_engine, load_model
 
 __all__ = ["open_gallery", "open_or_create"]
-
-PathLike = str | os.PathLike[str]
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mien._core.types import PathLike
 from mien.errors import DataError
 from mien.faces import (
     FoundFace,
@@ -27,7 +28,6 @@ from mien.recognition._people import check_rate
 
 __all__ = ["IdentifiedFace", "IdentifiedPicture", "identify", "identify_result", "iter_identified"]
 
-PathLike = str | os.PathLike[str]
 KNOWN, UNKNOWN = "#009e73", "#b0b0b0"
 _SHOWN_TRACKS = 24
 _COLUMNS = 6

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from mien._core.types import PathLike
 from mien.errors import DataError, InputError, MienError
 from mien.faces import PictureResult, analyse_pictures
 from mien.gallery import FaceModel, Gallery
@@ -22,7 +22,6 @@ from mien.recognition._verify import Verification, check_there, compare_faces
 
 __all__ = ["ComparedPair", "Pair", "Recogniser", "read_pairs", "verify_pairs"]
 
-PathLike = str | os.PathLike[str]
 _TRUE, _FALSE = ("1", "true", "yes", "same"), ("0", "false", "no", "different")
 
 

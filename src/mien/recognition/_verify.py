@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
+from mien._core.types import PathLike
 from mien.errors import DataError, ImageError, NotEnoughDataError
 from mien.faces import FoundFace, PictureResult, align_face, analyse_pictures
 from mien.gallery import FaceModel
@@ -18,8 +19,6 @@ from mien.recognition._models import engine_of, load_model
 from mien.recognition._people import check_rate
 
 __all__ = ["Verification", "check_there", "compare_faces", "verify"]
-
-PathLike = str | os.PathLike[str]
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ from mien._core.constraints import (
     POSITIVE_INTEGER,
 )
 from mien._core.rows import check_rows, validate_rows
+from mien._core.types import FLOATS
 from mien.errors import InputError, NumericsWarning
 from mien.sparse._atoms import bound_rows, find_idle, replace_atoms, start_atoms, unit_rows
 from mien.sparse._checkpoint import TrainingState, read_state, write_state
@@ -38,7 +39,6 @@ from mien.sparse._updates import UPDATES, CodeStatistics
 __all__ = ["KSVD"]
 
 Batches = Callable[[], Iterable[np.ndarray]] | Iterable[np.ndarray]
-_DTYPES = (np.float64, np.float32)
 # Samples for each atom, where the number of atoms is not given: atoms of fewer are noise.
 _SAMPLES_PER_ATOM = 4
 
@@ -216,7 +216,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> KSVD:
         """Learn the dictionary of X (n, d); with ``batch_size`` X may be a memory map."""
-        X = validate_rows(self, X, dtype=_DTYPES, order=None if self.batch_size else "C")
+        X = validate_rows(self, X, dtype=FLOATS, order=None if self.batch_size else "C")
         if self.batch_size is not None:
             return self._fit_stream(lambda: _split(X, self.batch_size or len(X)), X.dtype)
         self._prepare(X.mean(axis=0, dtype=np.float64), X.dtype)
@@ -244,14 +244,14 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         first = next(iter(again()), None)
         if first is None:
             raise InputError("there are no batches: the iterator is empty")
-        return self._fit_stream(again, validate_rows(self, first, dtype=_DTYPES).dtype)
+        return self._fit_stream(again, validate_rows(self, first, dtype=FLOATS).dtype)
 
     def partial_fit(self, X: Any, y: Any = None) -> KSVD:
         """Code a mini-batch (n, d), add it to fading sums, and sweep the atoms once."""
         first = not hasattr(self, "components_")
         if first:
             self._validate_params()
-        X = validate_rows(self, X, dtype=_DTYPES, order="C", reset=first)
+        X = validate_rows(self, X, dtype=FLOATS, order="C", reset=first)
         if first:
             self._prepare(X.mean(axis=0, dtype=np.float64), X.dtype)
         X = self._weigh(X.astype(self.mean_.dtype, copy=False))
@@ -288,7 +288,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         They are dense where scikit-learn is configured to give data frames.
         """
         check_is_fitted(self)
-        X = validate_rows(self, X, dtype=_DTYPES, order="C", reset=False)
+        X = validate_rows(self, X, dtype=FLOATS, order="C", reset=False)
         atoms = self._atoms().astype(X.dtype, copy=False)
         codes = pursue(self._weigh(X), atoms, n_nonzero_coefs=self.n_nonzero_coefs_, tol=self.tol)[
             0
@@ -299,7 +299,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def inverse_transform(self, X: Any) -> np.ndarray:
         """Samples (n, d) of codes X (n, n_atoms), sparse or not."""
         check_is_fitted(self)
-        codes = check_rows(X, accept_sparse=True, dtype=_DTYPES)
+        codes = check_rows(X, accept_sparse=True, dtype=FLOATS)
         if codes.shape[1] != len(self.components_):
             raise InputError(
                 f"codes of {len(self.components_)} atoms are needed; got {codes.shape[1]}"
@@ -344,7 +344,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
         def raw() -> Iterator[np.ndarray]:
             for batch in again():
-                batch = check_rows(batch, input_name="a batch", dtype=_DTYPES)
+                batch = check_rows(batch, input_name="a batch", dtype=FLOATS)
                 if batch.shape[1] != d:
                     raise InputError(f"batches must be (n, {d}); got {batch.shape}")
                 yield np.ascontiguousarray(batch, dtype=dtype)

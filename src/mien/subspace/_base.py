@@ -18,12 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 from mien._core.progress import track
 from mien._core.rows import validate_rows
 from mien._core.statistics import GroupStatistics
+from mien._core.types import FLOATS
 from mien._core.validation import check_groups
 from mien.errors import InputError
 
 __all__ = ["GroupProjection", "GroupStatistics", "LinearProjection"]
 
-FLOATS = [np.float64, np.float32]
 BATCH_BYTES = 2**26
 
 

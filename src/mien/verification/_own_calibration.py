@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, asdict, dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
@@ -21,6 +21,7 @@ from mien.verification._impostors import (
     measure_impostors,
     update_belief,
 )
+from mien.verification._scorer import ComparesSets
 from mien.verification._thresholds import ThresholdTable
 
 __all__ = [
@@ -48,17 +49,6 @@ _LEVEL = 0.95
 _FEWEST_PEOPLE = 5
 _MOST_PEOPLE, _MOST_PICTURES = 300, 4
 _BLOCK = 64
-
-
-class _Verifier(Protocol):
-    """What of a verifier is used here."""
-
-    @property
-    def thresholds_(self) -> ThresholdTable:
-        """Its thresholds."""
-
-    def score_sums(self, k: Any, probe_sums: Any, m: Any, gallery_sums: Any) -> np.ndarray:
-        """Log ratios (n, g) of sets of pictures from their numbers and sums."""
 
 
 @dataclass(frozen=True)
@@ -326,7 +316,7 @@ def _choose_rows(people: np.ndarray) -> np.ndarray:
 
 
 def _genuine(
-    verifier: _Verifier, X: np.ndarray, owner: np.ndarray, counts: np.ndarray, sums: np.ndarray
+    verifier: ComparesSets, X: np.ndarray, owner: np.ndarray, counts: np.ndarray, sums: np.ndarray
 ) -> list[tuple[int, np.ndarray]]:
     """Scores of every picture with the others of its person, by the number of those others."""
     found = []
@@ -342,7 +332,7 @@ def _genuine(
 
 
 def calibrate_own(
-    verifier: _Verifier,
+    verifier: ComparesSets,
     X: np.ndarray,
     people: np.ndarray,
     *,

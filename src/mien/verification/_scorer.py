@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -20,7 +20,14 @@ from mien.verification._ratios import (
 )
 from mien.verification._thresholds import ThresholdTable, interpolate, place, rate_per_person
 
-__all__ = ["CANDIDATES", "MakesDecisions", "Scorer", "compare_sets", "offered_candidates"]
+__all__ = [
+    "CANDIDATES",
+    "ComparesSets",
+    "MakesDecisions",
+    "Scorer",
+    "compare_sets",
+    "offered_candidates",
+]
 
 #: What may be fused.
 CANDIDATES = ("ratio", "source", "cosine", "distance")
@@ -79,6 +86,20 @@ def compare_sets(
         sides.append({name: _describe(name, ratios[name], sizes, sums) for name in names})
     a, b = len(probes[0]), len(galleries[0])
     return [_compare(name, ratios[name], a, sides[0][name], b, sides[1][name]) for name in names]
+
+
+class ComparesSets(Protocol):
+    """What is used of a Verifier or a Scorer by what calibrates their ratios."""
+
+    @property
+    def thresholds_(self) -> ThresholdTable:
+        """Thresholds by rate and size."""
+
+    def score_sums(self, k: Any, probe_sums: Any, m: Any, gallery_sums: Any) -> np.ndarray:
+        """Log ratios (n, g) of sets of pictures from their numbers and sums."""
+
+    def score_pairs(self, X1: Any, X2: Any) -> np.ndarray:
+        """Log ratios (n,) of pairs of pictures."""
 
 
 class MakesDecisions:

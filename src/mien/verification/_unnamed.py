@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from mien._core.validation import NO_GROUP
 from mien.errors import InputError
 from mien.verification._impostors import ImpostorEvidence, measure_unnamed
-from mien.verification._thresholds import ThresholdTable
+from mien.verification._scorer import ComparesSets
 
 __all__ = ["UnnamedFaces", "observe_faces"]
 
@@ -23,18 +23,6 @@ _MOST_SETS = 200
 _MOST_PAIRS = 5000
 #: As often as people are enrolled: all comparisons of one person go together.
 _PER_PERSON = 3
-
-
-class _Verifier(Protocol):
-    """What of a verifier is used here."""
-
-    thresholds_: ThresholdTable
-
-    def score_sums(self, k: Any, probe_sums: Any, m: Any, gallery_sums: Any) -> np.ndarray:
-        """Log ratios (n, g) of sets of pictures from their numbers and sums."""
-
-    def score_pairs(self, first: Any, second: Any) -> np.ndarray:
-        """Log ratios (n,) of pairs of pictures."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +128,7 @@ def _choose_faces(sets: np.ndarray) -> np.ndarray:
 
 
 def observe_faces(
-    verifier: _Verifier,
+    verifier: ComparesSets,
     X: np.ndarray,
     sets: np.ndarray,
     pictures: np.ndarray,
