@@ -19,9 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import NON_NEGATIVE, POSITIVE
 from mien._core.rows import validate_rows
+from mien._core.types import FLOATS
 from mien._core.validation import check_labels
 from mien.errors import InputError
-from mien.subspace._base import BATCH_BYTES, FLOATS
+from mien.subspace._base import BATCH_BYTES
 from mien.subspace._kernels import KERNELS, compute_kernel, median_distance
 
 __all__ = ["ClassDependenceFeatures"]

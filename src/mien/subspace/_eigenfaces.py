@@ -13,10 +13,10 @@ from mien._core.constraints import FRACTION, POSITIVE_INTEGER
 from mien._core.linalg import fix_signs, numerical_rank, thin_svd
 from mien._core.rows import validate_rows
 from mien._core.statistics import GroupStatistics
+from mien._core.types import FLOATS
 from mien._core.validation import NO_GROUP
 from mien.errors import InputError
 from mien.subspace._base import (
-    FLOATS,
     LinearProjection,
     check_n_components,
     choose_solver,

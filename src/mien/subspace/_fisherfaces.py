@@ -11,10 +11,10 @@ from mien._core.constraints import FRACTION, POSITIVE_INTEGER
 from mien._core.linalg import fix_signs, simultaneous_diagonalisation, thin_svd
 from mien._core.rows import validate_rows
 from mien._core.statistics import GroupStatistics
+from mien._core.types import FLOATS
 from mien._core.validation import check_labels
 from mien.errors import InputError
 from mien.subspace._base import (
-    FLOATS,
     GroupProjection,
     check_n_components,
     choose_solver,

@@ -22,9 +22,10 @@ from mien._core.constraints import FRACTION, POSITIVE, POSITIVE_INTEGER
 from mien._core.linalg import fix_signs
 from mien._core.rows import validate_rows
 from mien._core.statistics import GroupStatistics
+from mien._core.types import FLOATS
 from mien._core.validation import NO_GROUP
 from mien.errors import InputError, PerformanceWarning
-from mien.subspace._base import BATCH_BYTES, FLOATS, check_points_and_groups
+from mien.subspace._base import BATCH_BYTES, check_points_and_groups
 from mien.subspace._consistency import (
     MIN_GROUPS,
     choose_sigma,

@@ -14,9 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import POSITIVE_INTEGER
 from mien._core.rows import validate_rows
+from mien._core.types import FLOATS
 from mien._core.validation import check_labels
 from mien.errors import InputError
-from mien.subspace._base import FLOATS
 
 __all__ = ["NearestNeighbourIdentifier", "Retrieval"]
 

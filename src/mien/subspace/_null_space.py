@@ -13,10 +13,10 @@ from mien._core.constraints import FRACTION, NON_NEGATIVE, POSITIVE_INTEGER
 from mien._core.linalg import fix_signs, null_space, symmetrize, thin_svd
 from mien._core.rows import validate_rows
 from mien._core.statistics import GroupStatistics
+from mien._core.types import FLOATS
 from mien._core.validation import check_groups, check_labels
 from mien.errors import InputError
 from mien.subspace._base import (
-    FLOATS,
     GroupProjection,
     check_n_components,
     choose_solver,
