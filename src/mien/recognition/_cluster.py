@@ -275,7 +275,7 @@ def cluster(
     if gallery is None:
         return found
     with open_gallery(gallery, key=key) as opened:
-        observed = opened.observe(material.vectors, labels, material.pictures)
+        observed = opened.observe(material.vectors, labels.tolist(), material.pictures.tolist())
     return replace(found, observed=observed)
 
 
@@ -365,8 +365,8 @@ def _from_photographs(
         if bursts > 0:
             boxes = np.asarray([face.box for face in faces])
             groups = group_photographs(pictures, rows, boxes, X, model.scorer, seconds=bursts)
-    places = np.full(n, NO_GROUP) if collages else np.asarray(places, dtype=np.int64)
-    return _Material(faces, _rows(vectors), _rows(crops), groups, places, apart, failures)
+    owners = np.full(n, NO_GROUP) if collages else np.asarray(places, dtype=np.int64)
+    return _Material(faces, _rows(vectors), _rows(crops), groups, owners, apart, failures)
 
 
 def _light(found: Sequence[Any]) -> list[Any]:
