@@ -193,7 +193,7 @@ def test_decide() -> None:
     assert decide(posteriors, ["ann", "bob"]).tolist() == ["ann", "bob", "unknown"]
     assert decide(posteriors, [5, 3], threshold=0.7).tolist() == [-1, 3, -1]
     assert decide(posteriors, [5, 3], threshold=0.6, unknown=99).tolist() == [5, 3, 99]
-    with pytest.raises(InputError, match="a column a class"):
+    with pytest.raises(InputError, match="one column per class"):
         decide(posteriors, ["ann"])
 
 

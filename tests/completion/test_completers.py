@@ -145,7 +145,7 @@ def test_a_blend_is_the_best_convex_mean() -> None:
     assert BlendCompleter(parts[:1]).fit(X).any_cover
     deep = clone(blend).set_params(ridge__alpha=0.25)
     assert deep.get_params()["ridge__alpha"] == 0.25
-    with pytest.raises(InputError, match="names of their own"):
+    with pytest.raises(InputError, match="distinct names"):
         BlendCompleter([parts[0], parts[0]]).fit(X)
 
 

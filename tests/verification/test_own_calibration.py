@@ -149,7 +149,7 @@ def test_it_is_kept_as_plain_numbers(verifier):
     own = calibrate_own(verifier, X, y)
     again = OwnCalibration.from_dict(json.loads(json.dumps(own.to_dict())))
     assert again == own
-    with pytest.raises(InputError, match="no calibration"):
+    with pytest.raises(InputError, match="not a valid calibration"):
         OwnCalibration.from_dict({"impostors": "lookalikes"})
     with pytest.raises(InputError, match="impostors"):
         calibrate_own(verifier, X, y, impostors="friends")
