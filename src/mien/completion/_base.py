@@ -222,15 +222,15 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         """
         check_is_fitted(self)
         view = ~self.cover_ if view is None else np.asarray(view)
-        seen = check_rows(seen, input_name="seen", dtype=FLOATS, largest=_LARGEST)
         m = int(view.sum()) if view.dtype == bool else len(view)
+        if m == 0:
+            raise InputError("everything is covered: at least one feature must be visible")
+        seen = check_rows(seen, input_name="seen", dtype=FLOATS, largest=_LARGEST)
         if view.shape[-1] != self.n_features_in_ or seen.shape[1] != m:
             raise InputError(
                 f"a view of {self.n_features_in_} features and what it shows are needed; got "
                 f"{view.shape} and {seen.shape}"
             )
-        if m == 0:
-            raise InputError("everything is covered: at least one feature must be visible")
         if not self.any_cover and not (view.dtype == bool and np.array_equal(view, ~self.cover_)):
             raise InputError(
                 f"{type(self).__name__} completes only the cover it was fitted with; ridge, "
