@@ -28,7 +28,8 @@ if file_bytes:
     resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, resource.RLIM_INFINITY))
 limits = dict(one.split("=") for one in sys.argv[5:])
 limits = {name: float(value) if "." in value else int(value) for name, value in limits.items()}
-serve(Settings(place / "galleries", place / "state", port=port, workers=workers,
+photos = tuple(one for one in [place / "Photos"] if one.is_dir())
+serve(Settings(place / "galleries", place / "state", port=port, workers=workers, photos=photos,
                limits=Limits(**limits)))
 """
 
@@ -47,7 +48,7 @@ class Server:
     Attributes
     ----------
     folder : Path
-        For galleries and state.
+        For galleries and state; the page may show what lies in its folder ``Photos``.
     port : int
         On loopback.
     options : tuple of str

@@ -66,6 +66,17 @@ def install(packages: list[str]) -> Path | None:
     return WORK / "node_modules"
 
 
+def find_axe() -> Path | None:
+    """The script that judges accessibility, fetched if need be; None where it cannot be."""
+    name, version = AXE
+    place = WORK / "node_modules" / name
+    known = place / "package.json"
+    there = known.exists() and json.loads(known.read_text(encoding="utf-8"))["version"] == version
+    # Everything at once: npm removes what is not named.
+    wanted = [*_packages(), f"typescript@{TYPESCRIPT}", f"{name}@{version}"]
+    return place / "axe.min.js" if there or install(wanted) is not None else None
+
+
 def _packages() -> list[str]:
     return sorted({f"{one.package}@{one.version}" for one in VENDORED})
 
@@ -86,7 +97,7 @@ def compare() -> int:
 
 def check_types() -> int:
     """Types of the page's scripts, from their comments."""
-    modules = install([*_packages(), f"typescript@{TYPESCRIPT}"])
+    modules = install([*_packages(), f"typescript@{TYPESCRIPT}", "@".join(AXE)])
     if modules is None:
         print("npm is missing or offline: the types of the page were not checked")
         return 0

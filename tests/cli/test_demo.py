@@ -34,6 +34,20 @@ def test_it_ends_with_a_summary_and_the_place_of_the_report(
     assert str(folder / "report.html") in messages.replace("\n", "")
 
 
+@pytest.mark.needs("faces")
+def test_it_tells_how_to_open_the_page_on_its_people(small_demo: tuple[Path, str, str]) -> None:
+    from mien.gallery import Gallery
+
+    folder, _, messages = small_demo
+    said = messages.replace("\n", "")
+    assert f"mien serve --gallery {folder / 'people.gallery'}" in said.replace("'", "")
+    with Gallery.open(folder / "people.gallery", read_only=True) as gallery:
+        names = [person.name for person in gallery.people()]
+        assert {"Ada Lindqvist", "Bruno Costa", "person-001"} <= set(names)
+        face = gallery.faces("Ada Lindqvist")[0]
+        assert (gallery.thumbnail(face.id) or b"").startswith(b"\xff\xd8")
+
+
 def test_the_report_shows_people_and_baselines(small_demo: tuple[Path, str, str]) -> None:
     folder, _, _ = small_demo
     page = (folder / "report.html").read_text(encoding="utf-8")

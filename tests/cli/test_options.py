@@ -606,7 +606,8 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             "Webhook": SimpleNamespace(send=lambda event: None, close=lambda: 0),
             "MqttPublisher": SimpleNamespace(send=lambda event: None, close=lambda: None),
         },
-        "demo": {"run_demo": SimpleNamespace(report=report, summary=report, skipped=[])},
+        "demo": {"run_demo": SimpleNamespace(report=report, summary=report, skipped=[]),
+                 "make_album": (Path("people.gallery"), Path("photos"))},
         "crops": {
             "train_verifier": lambda *a, **k: ("m", {"skipped": [], "pictures": 1, "people": 1,
                                                      "rank": 1, "calibrated": False}),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 import time
 from pathlib import Path
 from typing import Annotated
@@ -70,3 +72,21 @@ def run(
     for reason in result.skipped:
         note(f"left out: {reason}")
     note(f"\nReport ({time.perf_counter() - start:.0f} s): {page}")
+    if data == "rendered" and not as_json:
+        _offer_page(out, seed)
+
+
+def _offer_page(out: Path, seed: int) -> None:
+    """Make an album of rendered people and say how to open the page on it."""
+    from mien.demo import make_album
+    from mien.errors import MissingDependencyError
+
+    try:
+        with showing_progress():
+            gallery, photos = make_album(out, random_state=seed)
+    except MissingDependencyError as error:
+        note(f"left out: the album for the page ({error})")
+        return
+    program = sys.argv[0] if Path(sys.argv[0]).name == "mien" else "mien"
+    command = [program, "serve", "--gallery", str(gallery), "--photos", str(photos)]
+    note(f"Look at people on the page: {shlex.join(command)}")

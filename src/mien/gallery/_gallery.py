@@ -34,6 +34,7 @@ from mien.gallery._checks import (
 from mien.gallery._exact import Shortlist
 from mien.gallery._face_model import FaceModel
 from mien.gallery._gallery_changes import GalleryChanges, check_consent, check_thumbnail
+from mien.gallery._gallery_reading import GalleryReading
 from mien.gallery._making import making
 from mien.gallery._own_rates import OwnRates
 from mien.gallery._protocol import GalleryStore, NewTemplates
@@ -62,7 +63,7 @@ _FEWEST_SHORTLISTED = 8
 _MOST_COMPARED_NAMES = 20_000
 
 
-class Gallery(GalleryChanges):
+class Gallery(GalleryChanges, GalleryReading):
     """People and their templates in one SQLite file; made by ``create`` or ``open``.
 
     Enrolling is confirmed when the call returns: no crash loses it. The same face of the same

@@ -21,6 +21,7 @@ __all__ = [
     "check_picture",
     "check_size",
     "contact_sheet",
+    "encode_jpeg",
     "encode_png",
     "fit_image",
     "resize_images",
@@ -57,6 +58,26 @@ def check_picture(image: Any) -> np.ndarray:
     if array.dtype != np.uint8:
         raise InputError(f"image must be uint8 from 0 to 255; got {array.dtype}")
     return np.ascontiguousarray(array)
+
+
+def encode_jpeg(image: Any, *, quality: int = 88, max_side: int | None = None) -> bytes:
+    """One RGB picture (h, w, 3) uint8 as the bytes of a JPEG file, without any metadata.
+
+    Parameters
+    ----------
+    image : (h, w, 3) uint8
+        The picture.
+    quality : int
+        1 to 95.
+    max_side : int or None
+        A larger picture is made smaller first, so that no side is longer.
+    """
+    picture = Image.fromarray(check_picture(image))
+    if max_side is not None and max(picture.size) > max_side:
+        picture.thumbnail((max_side, max_side), Image.Resampling.LANCZOS)
+    buffer = io.BytesIO()
+    picture.save(buffer, "JPEG", quality=quality)
+    return buffer.getvalue()
 
 
 def fit_image(image: Image.Image, size: tuple[int, int], fit: str) -> Image.Image:

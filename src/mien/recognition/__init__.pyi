@@ -1,6 +1,7 @@
 from ._adapt import Adaptation, adapt, adapt_to, adapt_vectors
 from ._check import GalleryCheck, RateCheck, check_gallery, check_rates
 from ._cluster import ClusteredFace, PeopleFound, cluster
+from ._cluster_linkage import link_faces
 from ._cluster_output import cluster_files
 from ._complete import (
     CompletedFace,
@@ -21,10 +22,19 @@ from ._identify import (
     identify_result,
     iter_identified,
 )
+from ._import import (
+    PhotoImport,
+    find_photo,
+    import_photos,
+    is_placeholder,
+    make_thumbnails,
+)
 from ._models import FaceModel, engine_of, load_model, load_source
 from ._name_faces import NamedFaces, name_faces
 from ._people import Failure, choose_face, count_reasons, list_people
+from ._questions import Question, choose_questions, faces_concerned, rate_pairs, score_sets
 from ._recogniser import ComparedPair, Pair, Recogniser, read_pairs, verify_pairs
+from ._review import PersonQuestion, ask_gallery, doubt_faces
 from ._source import fit_source
 from ._strangers import Strangers
 from ._verify import Verification, compare_faces, verify
@@ -53,6 +63,9 @@ __all__ = [
     "NamesWritten",
     "Pair",
     "PeopleFound",
+    "PersonQuestion",
+    "PhotoImport",
+    "Question",
     "RateCheck",
     "Recogniser",
     "Strangers",
@@ -63,38 +76,49 @@ __all__ = [
     "adapt",
     "adapt_to",
     "adapt_vectors",
+    "ask_gallery",
     "check_gallery",
     "check_rates",
     "choose_face",
+    "choose_questions",
     "cluster",
     "cluster_files",
     "compare_faces",
     "complete",
     "complete_files",
     "count_reasons",
+    "doubt_faces",
     "engine_of",
     "enrol",
     "enrol_names",
     "export_xmp",
+    "faces_concerned",
     "find",
+    "find_photo",
     "fit_source",
     "forget_pictures",
     "frame_face",
     "identify",
     "identify_result",
+    "import_photos",
+    "is_placeholder",
     "iter_identified",
+    "link_faces",
     "list_people",
     "load_completer",
     "load_model",
     "load_source",
+    "make_thumbnails",
     "name_faces",
     "name_targets",
     "open_gallery",
+    "rate_pairs",
     "read_pairs",
     "read_period",
     "remember",
     "report_found",
     "report_names",
+    "score_sets",
     "verify",
     "verify_pairs",
     "watch",

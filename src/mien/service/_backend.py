@@ -46,6 +46,8 @@ class Tenant:
         self._strangers: Strangers | None = None
         self.gallery = gallery
         self.engine = engine_of(gallery.model)
+        #: What was worked out for the page and may be asked for again.
+        self.notes: dict[str, Any] = {}
         self._thread = ThreadPoolExecutor(1, thread_name_prefix=f"gallery-{name}")
 
     async def run(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
@@ -240,6 +242,34 @@ class Backend:
     ) -> tuple[dict[str, Any], bytes]:
         """What was completed, and the picture as PNG."""
         header = {"task": "complete", "name": picture.name, "engine": engine, "cover": cover}
+        answer = await self.pool.ask(header, picture.content)
+        return answer.header, answer.payload
+
+    async def convert(
+        self,
+        picture: Upload,
+        *,
+        part: list[float] | None = None,
+        max_side: int = 2048,
+        quality: int = 88,
+    ) -> tuple[dict[str, Any], bytes]:
+        """A picture, or a part of it, as JPEG, by a worker.
+
+        Parameters
+        ----------
+        picture : Upload
+            What to decode.
+        part : list of float or None
+            Left, top, width, height.
+        max_side : int
+            No side is longer.
+        quality : int
+            Of the JPEG.
+        """
+        header = {
+            "name": picture.name, "task": "jpeg", "part": part, "max_side": max_side,
+            "quality": quality,
+        }  # fmt: skip
         answer = await self.pool.ask(header, picture.content)
         return answer.header, answer.payload
 

@@ -138,9 +138,41 @@ def _adapt(order: dict[str, Any], folder: Path, key: Any) -> dict[str, Any]:
     return adapt(photos, gallery=Path(order["gallery"]), key=key, **order["options"]).to_dict()
 
 
+def _import(order: dict[str, Any], folder: Path, key: Any) -> dict[str, Any]:
+    from mien.recognition import import_photos
+
+    options = dict(order["options"])
+    chosen = options.pop("folder", None)
+    photos = unpack(folder / "input", folder / "pictures") if chosen is None else Path(chosen)
+    journal = folder / "journal"
+    found = import_photos(photos, Path(order["gallery"]), key=key, journal=journal, **options)
+    result = found.to_dict()
+    for failure in result["failures"]:
+        failure["file"] = _inside(failure["file"], photos)
+        failure["detail"] = failure["detail"].replace(str(photos) + os.sep, "")
+    return result
+
+
+def _draw(order: dict[str, Any], folder: Path, key: Any) -> dict[str, Any]:
+    from mien.recognition import make_thumbnails
+
+    made = make_thumbnails(
+        Path(order["gallery"]), order["options"]["folders"], key=key, journal=folder / "journal"
+    )
+    return {"thumbnails": made}
+
+
 def _inside(path: str, root: Path) -> str:
     place = Path(path)
     return str(place.relative_to(root)) if place.is_relative_to(root) else place.name
 
 
-_KINDS = {"adapt": _adapt, "cluster": _cluster, "enrol": _enrol, "identify": _identify}
+_KINDS = {
+    "adapt": _adapt,
+    "cluster": _cluster,
+    "enrol": _enrol,
+    "folder": _import,
+    "identify": _identify,
+    "import": _import,
+    "thumbnails": _draw,
+}

@@ -68,7 +68,7 @@ _PARAMETERS = {
     "identifier": "6f1e0c9a4b7d4f2e8a1c3b5d", "stream": "6f1e0c9a4b7d4f2e8a1c3b5d",
     "constraint": 3, "q": "an", "limit": 100, "cursor": "WyJhbm4iLDdd", "fpir": 0.01, "top": 3,
     "max_faces": 10, "engine": "sface", "far": 0.001, "prior": 0.5, "seconds": 12.4,
-    "cover": "auto",
+    "cover": "auto", "whole": False, "path": "Photos/2026",
 }  # fmt: skip
 #: Examples of members of answers by name, where the schema gives none.
 _MEMBERS: Schema = {

@@ -20,7 +20,13 @@ from mien.service._schemas import JobModel
 __all__ = ["router"]
 
 router = APIRouter(prefix="/v1", tags=["jobs"])
-_KINDS = {"adapt": "write", "cluster": "read", "enrol": "write", "identify": "read"}
+_KINDS = {
+    "adapt": "write",
+    "cluster": "read",
+    "enrol": "write",
+    "identify": "read",
+    "import": "write",
+}
 
 
 def _get(request: Request, identifier: str, role: str) -> Job:
@@ -63,7 +69,7 @@ async def create_job(
 
     async def work() -> dict[str, Any]:
         options: dict[str, Any] = {}
-        if kind == "identify":
+        if kind in ("identify", "import"):
             options["fpir"] = fpir or backend.settings.fpir
         job = backend.jobs.add(gallery, kind, options, await _read_archive(request))
         await request.app.state.runner.announce()

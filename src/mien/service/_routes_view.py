@@ -2,15 +2,37 @@
 
 from __future__ import annotations
 
+import math
+from contextlib import suppress
+from typing import Any
+
 from fastapi import APIRouter, Request, Response
 
+from mien.gallery import Gallery, Person
+from mien.recognition import check_rates, doubt_faces
 from mien.service._access import backend_of, require
+from mien.service._backend import Tenant
+from mien.service._photos import read_photo
+from mien.service._pictures import Upload
+from mien.service._problems import Problem
 
-__all__ = ["router"]
+__all__ = ["draw_placeholder", "find_person", "router"]
 
 router = APIRouter(prefix="/v1/galleries/{gallery}", tags=["page"])
 
 _COLOURS = ("#b7c4f4", "#f3c6b8", "#bfe3cf", "#ecd9a7", "#d9c4ee", "#b9dde6")
+_RATES = (0.1, 0.01, 0.001)
+_COVERS = 24
+_PREVIEW = 480
+_KEPT = {"cache-control": "private, max-age=31536000, immutable"}
+
+
+def find_person(gallery: Gallery, number: int) -> Person:
+    """The person with this number, or a problem."""
+    person = gallery.get_person(number)
+    if person is None:
+        raise Problem(404, "no-person", "There is no such person.")
+    return person
 
 
 def draw_placeholder(number: int) -> bytes:
@@ -24,23 +46,141 @@ def draw_placeholder(number: int) -> bytes:
     ).encode("ascii")
 
 
-def _drawn(number: int) -> Response:
-    return Response(
-        draw_placeholder(number), media_type="image/svg+xml", headers={"cache-control": "no-cache"}
-    )
+def _show(content: bytes | None, number: int) -> Response:
+    if content is None:
+        return Response(
+            draw_placeholder(number),
+            media_type="image/svg+xml",
+            headers={"cache-control": "no-cache"},
+        )
+    kind = "image/png" if content.startswith(b"\x89PNG") else "image/jpeg"
+    if content.startswith(b"RIFF"):
+        kind = "image/webp"
+    return Response(content, media_type=kind, headers=_KEPT)
 
 
 @router.get("/people/{person}/picture", summary="A picture of a person")
 async def show_person(request: Request, gallery: str, person: int) -> Response:
-    """The best face that is kept; a plain drawing where none is."""
+    """The face of the best quality whose small picture is kept; a drawing where none is."""
     require(request, "read", gallery)
-    backend_of(request).tenant(gallery)
-    return _drawn(person)
+    tenant = backend_of(request).tenant(gallery)
+    return _show(await tenant.run(_find_cover, tenant.gallery, person), person)
+
+
+def _find_cover(gallery: Gallery, number: int) -> bytes | None:
+    person = gallery.get_person(number)
+    if person is None or not gallery.policy.thumbnails:
+        return None
+    faces = gallery.faces(person.name, limit=_COVERS)
+    for face in sorted(faces, key=lambda one: -(one.quality or 0)):
+        content = gallery.thumbnail(face.id)
+        if content is not None:
+            return content
+    return None
 
 
 @router.get("/faces/{face}/picture", summary="A picture of a face")
-async def show_face_picture(request: Request, gallery: str, face: str) -> Response:
-    """The face as it was kept; a plain drawing where it was not."""
+async def show_face_picture(
+    request: Request, gallery: str, face: str, whole: bool = False
+) -> Response:
+    """The small picture that is kept, or the whole photograph; a drawing where there is none."""
     require(request, "read", gallery)
-    backend_of(request).tenant(gallery)
-    return _drawn(sum(face.encode()))
+    backend = backend_of(request)
+    tenant = backend.tenant(gallery)
+    if whole:
+        with suppress(Problem):
+            name, content = await tenant.run(read_photo, backend, tenant.gallery, face)
+            _, shown = await backend.convert(Upload(name, content), max_side=_PREVIEW)
+            return _show(shown, 0)
+    return _show(await tenant.run(tenant.gallery.thumbnail, face), sum(face.encode()))
+
+
+@router.get("/people/{person}/doubts", summary="How well each face fits its person")
+async def list_doubts(request: Request, gallery: str, person: int) -> dict[str, Any]:
+    """Log ratio of each face with the others; null for a face alone."""
+    require(request, "read", gallery)
+    backend = backend_of(request)
+    tenant = backend.tenant(gallery)
+
+    def read() -> dict[str, Any]:
+        found = doubt_faces(tenant.gallery, find_person(tenant.gallery, person).name)
+        threshold = tenant.gallery.model.verifier.threshold(
+            fpir=backend.settings.fpir, n_people=max(1, len(tenant.gallery)), extrapolate=True
+        )
+        return {
+            "threshold": threshold,
+            "faces": [
+                {"id": face.id, "log_ratio": None if math.isnan(ratio) else round(ratio, 3)}
+                for face, ratio in found
+            ],
+        }
+
+    return await tenant.run(read)
+
+
+@router.get("/doubts", summary="The least certain face of everybody")
+async def list_least(request: Request, gallery: str) -> dict[str, Any]:
+    """Lowest log ratio of a face with the others of its person; null for one face alone."""
+    require(request, "read", gallery)
+    tenant = backend_of(request).tenant(gallery)
+    held: dict[str, Any] | None = tenant.notes.get("doubts")
+    mark = await tenant.run(lambda: tenant.gallery.fingerprint)
+    if held is None or held["mark"] != mark:
+        found = []
+        for person in await tenant.run(tenant.gallery.people):
+            # One person at a time, so that others are answered in between.
+            ratio = await tenant.run(_least, tenant, person)
+            found.append({"id": person.number, "log_ratio": ratio})
+        held = tenant.notes["doubts"] = {"mark": mark, "people": found}
+    return {"people": held["people"]}
+
+
+def _least(tenant: Tenant, person: Person) -> float | None:
+    if person.templates < 2:
+        return None
+    ratios = [ratio for _, ratio in doubt_faces(tenant.gallery, person.name)]
+    return round(min(ratios), 3) if ratios else None
+
+
+@router.get("/rates", summary="What each false-name rate costs")
+async def list_rates(request: Request, gallery: str) -> dict[str, Any]:
+    """Measured on the people of the gallery; null where they are too few."""
+    require(request, "read", gallery)
+    backend = backend_of(request)
+    tenant = backend.tenant(gallery)
+
+    def read() -> dict[str, Any]:
+        rates = sorted({*_RATES, backend.settings.fpir}, reverse=True)
+        X, people = tenant.gallery.sample_vectors(100, 4)
+        if len(set(people.tolist())) < 2:
+            return {
+                "fpir": backend.settings.fpir,
+                "rates": [{"fpir": r, "missed": None, "promised": "shipped"} for r in rates],
+            }
+        checked = check_rates(
+            tenant.gallery.model.verifier, X, people, fpirs=tuple(rates),
+            calibration=tenant.gallery.calibration, n_people=len(tenant.gallery),
+        )  # fmt: skip
+        return {
+            "fpir": backend.settings.fpir,
+            "rates": [
+                {"fpir": one.fpir, "missed": one.misses, "promised": one.promised}
+                for one in checked.rates
+            ],
+        }
+
+    return await tenant.run(read)
+
+
+@router.get("/audit", summary="What was done to the gallery")
+async def list_audit(request: Request, gallery: str, limit: int = 100) -> dict[str, Any]:
+    """The newest first; without names."""
+    require(request, "admin", gallery)
+    tenant = backend_of(request).tenant(gallery)
+    entries = await tenant.run(tenant.gallery.audit)
+    return {
+        "entries": [
+            {"time": one.time, "action": one.action, "people": one.people, "faces": one.templates}
+            for one in reversed(entries[-max(1, min(limit, 1000)) :])
+        ]
+    }

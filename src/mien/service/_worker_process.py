@@ -29,8 +29,8 @@ def main() -> None:
     while (question := _read(questions)) is not None:
         header, payload = question
         try:
-            answer = _complete if header.get("task") == "complete" else _answer
-            said, content = answer(engines, header, payload)
+            work = _TASKS[header.get("task", "analyse")]
+            said, content = work(engines, header, payload)
         except MemoryError:
             said, content = _problem(422, "picture-too-large", "The picture needs too much memory.")
         except Exception as error:
@@ -141,8 +141,30 @@ def _complete(
     return {"completed": said["completed"], "faces": said["faces"]}, encode_png(done.image)
 
 
+def _convert(
+    engines: _Engines, header: dict[str, Any], payload: bytes
+) -> tuple[dict[str, Any], bytes]:
+    """A picture, or a part of it, as a JPEG that any browser shows."""
+    from mien.media import decode_image, encode_jpeg
+
+    image = decode_image(payload, repr(header["name"]), colour=True)
+    height, width = image.shape[:2]
+    if header.get("part") is not None:
+        left, top, across, down = header["part"]
+        image = image[
+            max(0, int(top)) : int(top + down) + 1, max(0, int(left)) : int(left + across) + 1
+        ]
+        if min(image.shape[:2]) < 8:
+            return _problem(422, "no-face", "The part of the picture is too small.")
+    content = encode_jpeg(image, quality=header["quality"], max_side=header["max_side"])
+    return {"height": height, "width": width}, content
+
+
 def _plain(quality: Any) -> dict[str, float]:
     """Numbers of a quality record, by name; what is unknown is left out."""
     names = [*getattr(quality, "__dataclass_fields__", {}), "score"]
     values = {name: getattr(quality, name, None) for name in names}
     return {name: float(value) for name, value in values.items() if value is not None}
+
+
+_TASKS = {"analyse": _answer, "complete": _complete, "jpeg": _convert}

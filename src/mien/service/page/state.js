@@ -19,6 +19,8 @@ export const gallery = signal("");
 export const people = signal(/** @type {Person[] | null} */ (null));
 /** Numbers of people who are not shown. */
 export const hidden = signal(/** @type {Set<number>} */ (new Set()));
+/** What the gallery keeps and demands; null until it is read. */
+export const policy = signal(/** @type {{thumbnails: boolean, consent: boolean} | null} */ (null));
 export const toasts = signal(/** @type {Toast[]} */ ([]));
 /** Grows with every change that this page knows of; pictures and lists are read anew by it. */
 export const changes = signal(0);
@@ -128,7 +130,8 @@ export async function readPeople() {
   let found = [];
   /** @type {string | null} */
   let cursor = null;
-  const marks = call("GET", base("/marks")).catch(() => null);
+  const marks = call("GET", base("/hidden")).catch(() => null);
+  call("GET", base("/policy")).then((found) => { policy.value = found; }).catch(() => null);
   do {
     const page = await trying(() => call("GET", base("/people"), { query: { limit: 1000, cursor } }));
     if (!page || turn !== reading || name !== gallery.value) return;
@@ -140,7 +143,7 @@ export async function readPeople() {
   if (turn !== reading || name !== gallery.value) return;
   batch(() => {
     people.value = found;
-    if (said) hidden.value = new Set(said.hidden);
+    if (said) hidden.value = new Set(said.people);
   });
 }
 
@@ -189,19 +192,30 @@ connected.subscribe((is) => {
  * @param {{final?: boolean}} [options]
  */
 export async function change(text, work, { final = false } = {}) {
+  let steps = 1;
   const done = await trying(async () => {
-    await work();
+    const said = await work();
+    steps = /** @type {any} */ (said)?.steps ?? 1;
     return true;
   });
   if (!done) return false;
-  say(text, "done", final ? undefined : undo);
+  say(text, "done", final ? undefined : () => undo(steps));
   await changed();
   return true;
 }
 
-/** Take the last change back. */
-export async function undo() {
-  const said = await trying(() => call("POST", base("/undo")));
+/** @param {boolean} keep */
+export const keepPictures = (keep) =>
+  change(keep ? texts.picturesKept : texts.picturesGone, async () => {
+    policy.value = await call("PATCH", base("/policy"), { json: { thumbnails: keep } });
+  }, { final: true });
+
+/** Take the last changes back. */
+export async function undo(steps = 1) {
+  const said = await trying(async () => {
+    for (let k = 0; k < steps; k++) await call("POST", base("/undo"));
+    return true;
+  });
   if (said === undefined) return;
   say(texts.undone);
   await changed();

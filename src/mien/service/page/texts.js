@@ -36,6 +36,8 @@ export const texts = {
   loading: "Loading…",
   close: "Close",
   cancel: "Cancel",
+  back: "Back",
+  more: "Show more",
   undo: "Undo",
   undone: "Undone.",
   nothingToUndo: "There is nothing to undo.",
@@ -162,6 +164,7 @@ export const texts = {
   consentNote: "For what, and how it was given",
   consentSave: "Save consent",
   consentSaved: "Consent was noted.",
+  consentBy: "noted on the page",
   keepUntil: "Keep until",
   keepForever: "No end is set",
   /** @param {number} time */
@@ -190,7 +193,8 @@ export const texts = {
 
   // Review
   reviewTitle: "Same person?",
-  reviewOwnTitle: "Is this the same person?",
+  /** @param {string} a @param {string} b */
+  isThis: (a, b) => `Is this ${/^person-\d+$/.test(a) ? b : a}?`,
   same: "Same",
   different: "Different",
   notSure: "Not sure",
@@ -235,7 +239,7 @@ export const texts = {
 
   // A photo
   photoGone: "This photo cannot be shown",
-  photoGoneDetail: "mien keeps no photos. It shows those in folders that the server was started with (--photos FOLDER).",
+  photoGoneDetail: "mien keeps no photos. It shows those in folders that the server was started with: mien serve --photos FOLDER.",
   drawMissed: "Add a missed face",
   drawing: "Draw a box around the face, or press Escape",
   /** @param {string} name */
@@ -262,6 +266,11 @@ export const texts = {
   takePicture: "Take a picture",
   noCamera: "The camera cannot be used. Allow it in the browser's settings.",
   noFaces: "No face was found.",
+  notUsed: "The picture could not be used.",
+  tryDetail: "What you try here is not kept.",
+  twoHint: "Give two pictures: mien says whether they show the same person, and how sure it is.",
+  /** @param {string} name */
+  nearest: (name) => `Nearest is ${shown(name)}`,
   analysing: "Looking for faces…",
   showJson: "The answer as JSON",
   first: "First picture",
@@ -283,9 +292,19 @@ export const texts = {
   importUpload: "Upload pictures",
   importUploadDetail: "Drop photos or a ZIP archive. Faces of known people are recognised; everybody else is grouped under Unknown.",
   importFolder: "A folder on the server",
-  importFolderDetail: "Folders that the server was started with (--photos FOLDER).",
-  importNoFolder: "The server was started without folders. Start it with --photos FOLDER to choose one here.",
+  importFolderDetail: "Folders that the server was started with.",
+  importNoFolder: "The server was started without folders. To choose one here, start it with",
   importVerb: "Import",
+  importStarted: "The import has begun.",
+  /** @param {number} n */
+  uploaded: (n) => `${plural(n, "file was", "files were")} sent.`,
+  /** @param {number} n */
+  nPictures: (n) => plural(n, "picture", "pictures"),
+  keepPictures: "Keep small pictures of faces for this page",
+  picturesKept: "Small pictures of faces are kept from now on.",
+  picturesMissing: "This gallery keeps no small pictures of faces, so plain heads are shown.",
+  picturesKeep: "Keep small pictures",
+  picturesGone: "Small pictures of faces were erased.",
   uploadNames: "A folder per person: take folder names as names",
   uploading: "Uploading…",
   jobs: "Jobs",
@@ -294,7 +313,7 @@ export const texts = {
   forgetJob: "Remove",
   /** @param {string} kind */
   jobKind: (kind) =>
-    ({ enrol: "Enrol by folder names", import: "Import pictures", cluster: "Group", identify: "Name", adapt: "Adapt", folder: "Import a folder" })[kind] ?? kind,
+    ({ enrol: "Enrol by folder names", import: "Import pictures", cluster: "Group", identify: "Name", adapt: "Adapt", folder: "Import a folder", thumbnails: "Make small pictures" })[kind] ?? kind,
   /** @param {string} state */
   jobState: (state) => ({ queued: "Waiting", running: "Running", done: "Done", failed: "Failed", cancelled: "Stopped" })[state] ?? state,
   /** @param {number} done @param {number | null} total */
@@ -307,6 +326,8 @@ export const texts = {
   // Settings
   galleries: "Galleries",
   newGallery: "New gallery",
+  inUse: "in use",
+  open: "Open",
   make: "Make",
   /** @param {string} name */
   galleryMade: (name) => `The gallery ${name} was made.`,
@@ -332,7 +353,7 @@ export const texts = {
   /** @param {number} miss */
   ratesCost: (miss) => `at the price of leaving ${(100 * miss).toFixed(miss < 0.1 ? 1 : 0)} % of known faces unknown`,
   ratesUnknown: "too few people here to measure what that costs",
-  rateNow: "This server uses",
+  rateChange: "The server is started with a rate:",
   audit: "Audit trail",
   auditDetail: "What was done to the gallery, without names.",
   noAudit: "Nothing was done yet.",

@@ -50,9 +50,10 @@ export const Portrait = ({ person }) => html`
     src=${address(base(`/people/${person.id}/picture`), { v: `${person.faces}-${changes.value}` })} />
 `;
 
-/** @param {{id: string}} props */
-export const FacePicture = ({ id }) => html`
-  <img class="portrait" loading="lazy" decoding="async" draggable=${false} alt="" src=${base(`/faces/${id}/picture`)} />
+/** A face, or the whole photo that it is on, where the server may show it. @param {{id: string, whole?: boolean}} props */
+export const FacePicture = ({ id, whole = false }) => html`
+  <img class="portrait" loading="lazy" decoding="async" draggable=${false} alt=""
+    src=${address(base(`/faces/${id}/picture`), { whole: whole || undefined })} />
 `;
 
 /** @param {{title: string, detail?: string, children?: any}} props */
@@ -335,7 +336,8 @@ export const Toasts = () => html`
  */
 export function RatioBar({ ratio, threshold, label = texts.evidence }) {
   if (ratio === null || !Number.isFinite(ratio)) return html`<div class="ratio none">${texts.noEvidence}</div>`;
-  const range = 20;
+  // Wide enough for the threshold to stand well inside.
+  const range = Math.max(15, 1.6 * Math.abs(threshold !== null && Number.isFinite(threshold) ? threshold : 0));
   /** @param {number} value */
   const at = (value) => `${(100 * (Math.max(-range, Math.min(range, value)) + range)) / (2 * range)}%`;
   const good = threshold === null || ratio >= threshold;

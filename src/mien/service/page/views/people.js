@@ -2,7 +2,7 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { call, may } from "../api.js";
-import { base, change, go, hidden, href, named } from "../state.js";
+import { base, change, go, hidden, href, keepPictures, named, policy } from "../state.js";
 import { texts } from "../texts.js";
 import { Choice, dialog, Empty, html, Icon, PersonPicker, Portrait, useKeys, VirtualGrid } from "../ui.js";
 
@@ -24,7 +24,7 @@ export function askMerge(person) {
 /** @param {Person} person @param {boolean} hide */
 export const setHidden = (person, hide) =>
   change(hide ? texts.wasHidden(person.name) : texts.isShown(person.name), () =>
-    call("PUT", base(`/people/${person.id}/marks`), { json: { hidden: hide } }));
+    call("PUT", base(`/people/${person.id}/hidden`), { json: { hidden: hide } }));
 
 /** @param {Person} person @param {{onDone?: () => void}} [options] */
 export function askName(person, { onDone } = {}) {
@@ -116,6 +116,12 @@ export function PeopleView() {
       <span class="grow"></span>
       ${write && html`<small class="hint wide-only">${texts.peopleHint}</small>`}
     </div>
+    ${policy.value?.thumbnails === false && may("admin") && html`
+      <div class="panel row note">
+        <span class="grow">${texts.picturesMissing}</span>
+        <button type="button" onClick=${() => keepPictures(true)}>${texts.picturesKeep}</button>
+      </div>
+    `}
     ${shown.length === 0 && html`<p class="quiet-note">${texts.nothingFound}</p>`}
     <${VirtualGrid} items=${shown} itemKey=${(/** @type {Person} */ one) => one.id} label=${texts.people} minWidth=${148} extra=${54}
       onKey=${(/** @type {KeyboardEvent} */ event, /** @type {Person} */ person) => {
@@ -129,7 +135,6 @@ export function PeopleView() {
       render=${(/** @type {Person} */ person, /** @type {number} */ _, /** @type {boolean} */ focusable) => html`
         <a class=${`card ${away.has(person.id) ? "away" : ""} ${over === person.id ? "over" : ""}`} href=${href("person", person.id)}
           tabIndex=${focusable ? 0 : -1} draggable=${write}
-          aria-label=${`${person.name}, ${texts.nFaces(person.faces)}${away.has(person.id) ? `, ${texts.hidden}` : ""}`}
           onDragStart=${(/** @type {DragEvent} */ event) => {
             event.dataTransfer?.setData("text/plain", String(person.id));
             setDragged(person);
@@ -150,7 +155,7 @@ export function PeopleView() {
           <${Portrait} person=${person} />
           <strong><bdi>${person.name}</bdi></strong>
           <small>${order === "doubt" && doubts ? texts.doubtOf(doubts.get(person.id)) : texts.nFaces(person.faces)}</small>
-          ${away.has(person.id) && html`<span class="corner-mark"><${Icon} name="hide" size=${16} /></span>`}
+          ${away.has(person.id) && html`<span class="corner-mark"><${Icon} name="hide" size=${16} /><span class="visually-hidden">${texts.hidden}</span></span>`}
         </a>
       `} />
   `;

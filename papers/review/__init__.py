@@ -1,0 +1,1 @@
+"""Which question first: answers needed to sort faces by person, on LFW's vectors."""

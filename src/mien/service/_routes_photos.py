@@ -1,0 +1,208 @@
+"""Whole photographs, for the page: only from folders that the server was started with."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, ConfigDict, Field
+
+from mien.faces import FoundFace, PictureResult
+from mien.gallery import Gallery
+from mien.media import find_media
+from mien.recognition import identify_result
+from mien.service._access import backend_of, require
+from mien.service._backend import Backend, Tenant
+from mien.service._photos import find_folder, read_photo
+from mien.service._pictures import Upload
+from mien.service._problems import Problem
+
+__all__ = ["router"]
+
+router = APIRouter(prefix="/v1", tags=["page"])
+_MAX_SIDE = 2048
+_MOST_LISTED = 2000
+_SAME_FACE = 0.3
+_MARGIN = 0.6
+_HEAD, _SMALL = 1.3, 160
+
+
+class PhotoEnrol(BaseModel):
+    """A face of a photograph: by its number, or by a box that somebody drew."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    person: str = Field(min_length=1, max_length=200)
+    face: int | None = Field(None, ge=0)
+    box: list[float] | None = Field(None, min_length=4, max_length=4)
+
+
+class ImportWanted(BaseModel):
+    """A folder as ``GET /v1/folders`` lists it."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    folder: str = Field(min_length=1, max_length=4000)
+
+
+@router.get("/folders", summary="Folders that can be imported")
+async def list_folders(
+    request: Request, path: str = Query("", max_length=4000)
+) -> dict[str, list[dict[str, Any]]]:
+    """Those that the server was started with, or the folders in one of them."""
+    require(request, "write")
+    backend = backend_of(request)
+
+    def read() -> list[dict[str, Any]]:
+        if not path:
+            return [_describe(folder) for folder in backend.settings.photos]
+        inside = sorted(find_folder(backend, path).iterdir())
+        shown = [one for one in inside if one.is_dir() and not one.name.startswith(".")]
+        return [_describe(one) for one in shown[:_MOST_LISTED]]
+
+    return {"folders": await asyncio.to_thread(read)}
+
+
+def _describe(folder: Path) -> dict[str, Any]:
+    return {"name": folder.name, "pictures": len(find_media(folder).pictures)}
+
+
+@router.post("/galleries/{gallery}/imports", status_code=202, summary="Import a folder")
+async def import_folder(request: Request, gallery: str, wanted: ImportWanted) -> dict[str, Any]:
+    """A job: known people get their faces, strangers are grouped."""
+    require(request, "write", gallery)
+    backend = backend_of(request)
+    backend.tenant(gallery)
+    folder = await asyncio.to_thread(find_folder, backend, wanted.folder)
+    options = {"folder": str(folder), "fpir": backend.settings.fpir}
+    job = backend.jobs.add(gallery, "folder", options, b"")
+    await request.app.state.runner.announce()
+    return job.to_dict()
+
+
+# One photograph.
+
+
+@router.get("/galleries/{gallery}/faces/{face}/photo.jpg", summary="The photograph of a face")
+async def show_photo(request: Request, gallery: str, face: str) -> Response:
+    """Upright, at most 2,048 pixels a side, without metadata."""
+    require(request, "read", gallery)
+    backend = backend_of(request)
+    tenant = backend.tenant(gallery)
+    name, content = await tenant.run(read_photo, backend, tenant.gallery, face)
+    _, shown = await backend.convert(Upload(name, content), max_side=_MAX_SIDE)
+    headers = {"cache-control": "private, max-age=600"}
+    return Response(shown, media_type="image/jpeg", headers=headers)
+
+
+@router.get("/galleries/{gallery}/faces/{face}/photo", summary="Everybody on a photograph")
+async def describe_photo(request: Request, gallery: str, face: str) -> dict[str, Any]:
+    """Each face with its person, or with whom it would be named."""
+    require(request, "read", gallery)
+    backend = backend_of(request)
+    tenant = backend.tenant(gallery)
+    name, content = await tenant.run(read_photo, backend, tenant.gallery, face)
+    result = await backend.analyse(Upload(name, content), tenant.engine)
+    return await tenant.run(_describe_photo, tenant, result, face, backend.settings.fpir)
+
+
+def _describe_photo(
+    tenant: Tenant, result: PictureResult, face: str, fpir: float
+) -> dict[str, Any]:
+    gallery = tenant.gallery
+    named = identify_result(result, gallery, fpir, 3)
+    faces = []
+    for number, one in enumerate(named.faces):
+        stored = gallery.find_face(result.digest, number)
+        said = one.to_dict()
+        faces.append(
+            {
+                "number": number,
+                "id": None if stored is None else stored.id,
+                "enrolled": None if stored is None else stored.person,
+                "person": said["person"] if stored is None else stored.person,
+                "suggested": said["person"],
+                **{k: said[k] for k in ("box", "log_ratio", "threshold", "promised")},
+            }
+        )
+    height, width = result.size
+    own = gallery.get_face(face)
+    person = None if own is None else gallery.find_person(own.person)
+    return {
+        "name": result.path.name, "width": width, "height": height, "fpir": fpir, "faces": faces,
+        "back": None if person is None else person.number,
+    }  # fmt: skip
+
+
+@router.post("/galleries/{gallery}/faces/{face}/photo", summary="Enrol a face of a photograph")
+async def enrol_from_photo(
+    request: Request, gallery: str, face: str, wanted: PhotoEnrol
+) -> dict[str, Any]:
+    """One that was found, or one in a box that somebody drew."""
+    require(request, "write", gallery)
+    backend = backend_of(request)
+    tenant = backend.tenant(gallery)
+    name, content = await tenant.run(read_photo, backend, tenant.gallery, face)
+    result = await backend.analyse(Upload(name, content), tenant.engine)
+    if wanted.box is None:
+        number = wanted.face or 0
+        if number >= len(result.faces):
+            raise Problem(404, "no-face", "The photograph has no such face.")
+        chosen = result.faces[number]
+    else:
+        number, chosen = await _find_drawn(backend, tenant, result, content, wanted.box)
+    small = None
+    if wanted.box is None or number < len(result.faces):
+        left, top, width, height = (float(side) for side in chosen.face.box)
+    else:
+        left, top, width, height = wanted.box
+    side = _HEAD * max(width, height)
+    part = [left + (width - side) / 2, top + (height - side) / 2, side, side]
+    if await tenant.run(lambda: tenant.gallery.policy.thumbnails):
+        _, small = await backend.convert(Upload(name, content), part=part, max_side=_SMALL)
+    source = await tenant.run(tenant.gallery.get_face, face)
+
+    def enrol() -> dict[str, Any]:
+        quality = None if chosen.quality is None else float(chosen.quality.score)
+        tenant.gallery.enrol(
+            wanted.person, chosen.vector[None], digests=[result.digest], faces=[number],
+            sources=[None if source is None else source.source], qualities=[quality],
+            thumbnails=None if small is None else [small],
+        )  # fmt: skip
+        stored = tenant.gallery.find_face(result.digest, number)
+        return {"id": None if stored is None else stored.id}
+
+    return await tenant.run(enrol)
+
+
+async def _find_drawn(
+    backend: Backend, tenant: Tenant, result: PictureResult, content: bytes, box: list[float]
+) -> tuple[int, FoundFace]:
+    """The face in a drawn box: one that was found already, or one found in that part alone."""
+    for number, found in enumerate(result.faces):
+        if _overlap(found.face.box, box) > _SAME_FACE:
+            return number, found
+
+    left, top, width, height = box
+    margin = _MARGIN * max(width, height)
+    part = [left - margin, top - margin, width + 2 * margin, height + 2 * margin]
+    _, cut = await backend.convert(Upload("photograph", content), part=part, quality=95)
+    seen = await backend.analyse(Upload("part", cut), tenant.engine, max_faces=1)
+    if not seen.faces:
+        raise Problem(422, "no-face", "There is no face that mien can use at this place.")
+    used = await tenant.run(_used_numbers, tenant.gallery, result.digest)
+    return max([len(result.faces) - 1, *used]) + 1, seen.faces[0]
+
+
+def _used_numbers(gallery: Gallery, digest: str) -> list[int]:
+    return [k for k in range(1000) if gallery.find_face(digest, k) is not None]
+
+
+def _overlap(a: np.ndarray, b: list[float]) -> float:
+    across = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
+    down = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
+    shared = max(float(across), 0.0) * max(float(down), 0.0)
+    return shared / max(float(a[2] * a[3]) + b[2] * b[3] - shared, 1e-9)
