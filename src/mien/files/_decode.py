@@ -36,6 +36,7 @@ _FITTED_RUNTIME = {"sklearn.KMeans": {"_n_threads": 1}}
 # only to decide needs no scikit-learn; and the classes that wait in them.
 _DEFERRING = ("mien.FaceModel",)
 _DEFERRED = ("mien.JointBayesian", "mien.TransferJointBayesian", "mien.Verifier")
+_PLAIN = (bool, int, float, str, type(None))
 _SPARSE = ("csr_matrix", "csr_array", "csc_matrix", "csc_array")
 
 
@@ -85,12 +86,24 @@ def _validate(model: Any, params: dict[str, Any]) -> None:
     from sklearn.base import BaseEstimator
     from sklearn.utils._param_validation import validate_parameter_constraints
 
-    if type(model)._validate_params is BaseEstimator._validate_params:
-        constraints = getattr(model, "_parameter_constraints", None)
-        if constraints is not None:
-            validate_parameter_constraints(constraints, params, caller_name=type(model).__name__)
-    else:
+    if type(model)._validate_params is not BaseEstimator._validate_params:
         model._validate_params()
+    elif all(isinstance(value, _PLAIN) for value in params.values()):
+        _validate_plain(type(model), tuple((n, type(v), v) for n, v in params.items()))
+    elif hasattr(model, "_parameter_constraints"):
+        validate_parameter_constraints(
+            model._parameter_constraints, params, caller_name=type(model).__name__
+        )
+
+
+@lru_cache(maxsize=256)
+def _validate_plain(cls: Any, params: tuple[tuple[str, type, Any], ...]) -> None:
+    """The same for plain values, looked at once: many files hold the same parameters."""
+    from sklearn.utils._param_validation import validate_parameter_constraints
+
+    if hasattr(cls, "_parameter_constraints"):
+        values = {name: value for name, _, value in params}
+        validate_parameter_constraints(cls._parameter_constraints, values, caller_name=cls.__name__)
 
 
 class Decoder:

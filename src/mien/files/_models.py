@@ -13,6 +13,7 @@ from __future__ import annotations
 import io
 import json
 import warnings
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -209,6 +210,7 @@ def _read_document(file: io.BufferedIOBase, container: Container) -> dict[str, A
     return dict(document)
 
 
+@cache
 def _versions() -> dict[str, str]:
     from importlib.metadata import version
 

@@ -41,8 +41,10 @@ def _check_model(params: Values, fitted: Values, sizes: Sizes) -> None:
         raise Mismatch(f"rank_ is {fitted['rank_']} of {sizes['p']} directions")
     for name in ("variation_covariance_", "identity_covariance_"):
         matrix = fitted[name]
-        size_ = max(float(matrix.max(initial=0.0)), -float(matrix.min(initial=0.0)))
-        if not np.all(np.diagonal(matrix) >= -1e-6 * size_):
+        diagonal = np.diagonal(matrix)
+        # No entry of a covariance is larger than the largest on its diagonal.
+        size_ = float(diagonal.max(initial=0.0))
+        if not diagonal.min(initial=0.0) >= -1e-6 * size_:
             raise Mismatch(f"{name} must have a diagonal from zero")
         if not np.abs(matrix - matrix.T).max(initial=0.0) <= 2e-3 * size_:
             raise Mismatch(f"{name} must be symmetric")
