@@ -85,12 +85,21 @@ class Committee(Prepared, ClassifierMixin, BaseEstimator):
     choice_ : list of dict
         Name and out-of-bag error of every candidate, and which was chosen; empty without a choice.
 
+    See Also
+    --------
+    RandomSamplingLDA : The committee of Fisherfaces, which needs far less memory.
+    fuse : The rules by which members are combined.
+
     Notes
     -----
     A member's posterior is its ``predict_proba``. Where it has none, it is the softmax of its
     ``decision_function`` (for two classes, its logistic), which is not calibrated; and where that
     has not one column a class, the indicator of its ``predict``, which makes the sum a vote.
     For LDA on eigenfaces :class:`RandomSamplingLDA` is the same idea and much quicker.
+
+    References
+    ----------
+    [Ho1998]_, [Breiman1996]_, [Kittler1998]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

@@ -161,12 +161,21 @@ class LogisticCalibration(TransformerMixin, BaseEstimator):
     n_iter_ : int
         Newton steps taken.
 
+    See Also
+    --------
+    mien.verification.Verifier : Calibrates a model's ratios, and gives thresholds.
+    cllr : The cost that it lowers.
+
     Notes
     -----
     Minimises π · mean over genuine of log(1 + e^−(s + logit π)) + (1 − π) · mean over impostors of
     log(1 + e^(s + logit π)), s = a·score + b, plus the ridge. With π = ½ that is Cllr. With several
     columns it is logistic fusion. Scores must be finite: a straight line maps no infinity to a
     ratio that could be believed.
+
+    References
+    ----------
+    [Brummer2006]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

@@ -39,11 +39,20 @@ class BagClassifier(ClassifierMixin, BaseEstimator):
     encoder_, machine_ : estimators
         The fitted encoder and the fitted LinearSVC.
 
+    See Also
+    --------
+    BagEncoder : From pictures to vectors, without a classifier.
+    MultiViewSuperVector : The encoding of two views.
+
     Notes
     -----
     A sample is what the encoder takes: a bag for a :class:`FisherVector`, a pair of paired bags for
     a :class:`MultiViewSuperVector` (``X`` is then the pair of both views' bags), a picture for a
     :class:`BagEncoder`.
+
+    References
+    ----------
+    [Cai2014]_, [Perronnin2010]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

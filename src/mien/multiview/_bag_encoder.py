@@ -39,6 +39,16 @@ class BagEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
     descriptors_, encoder_ : estimators
         The fitted ones.
 
+    See Also
+    --------
+    MultiViewSuperVector : Encodes bags of two views.
+    FisherVector : Encodes bags of one view.
+    mien.features.PairedDescriptors : Descriptors of pictures, in two views.
+
+    References
+    ----------
+    [Cai2014]_ in the :doc:`bibliography </bibliography>`.
+
     Examples
     --------
     >>> import numpy as np

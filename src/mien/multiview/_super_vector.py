@@ -175,6 +175,12 @@ class MultiViewSuperVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     mixture_ : MixturePCCA
         The fitted mixture.
 
+    See Also
+    --------
+    MixturePCCA : The mixture whose parts are encoded.
+    FisherVector : The encoding of one view.
+    BagClassifier : Classes of bags from such a vector.
+
     Notes
     -----
     ``Z_k = (1/N) Σ γ̂ ẑ`` and ``G_k = (1/N) Σ γ̂ (x̃ − μ)/Ψ`` with its second-order twin, for both
@@ -182,6 +188,10 @@ class MultiViewSuperVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     Z and G of a component are normalised on their own, then power and l2 follow over each of the
     two parts and they are concatenated: the text of the paper does not say, so this is ours. An
     empty bag is a zero vector.
+
+    References
+    ----------
+    [Cai2014]_, [Perronnin2010]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

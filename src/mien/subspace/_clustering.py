@@ -145,10 +145,20 @@ class ConstrainedClustering(ClusterMixin, BaseEstimator):
     merge_distances_ : (n_merges,)
         Ascending, for ``method="agglomerative"``.
 
+    See Also
+    --------
+    NullSpaceProjection : A projection to cluster in, learned from the same groups.
+    RelevantComponents : Another one.
+    mien.recognition.cluster : Sorts photographs by calibrated ratios instead of distances.
+
     Notes
     -----
     With must-link groups K-means is the weighted K-means of the groups' means: what varies inside
     a group costs the same wherever the group goes.
+
+    References
+    ----------
+    [Kumar2007]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

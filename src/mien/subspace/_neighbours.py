@@ -68,6 +68,10 @@ class NearestNeighbourIdentifier(ClassifierMixin, BaseEstimator):
     fewer errors on most of them (``python -m papers weak-labels --part soft``). Vectors that were
     not centred have no such origin.
 
+    References
+    ----------
+    [Turk1991]_ in the :doc:`bibliography </bibliography>`.
+
     Examples
     --------
     >>> from mien.subspace import NearestNeighbourIdentifier
