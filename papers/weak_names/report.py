@@ -12,10 +12,12 @@ from mien.reports import Report
 from papers.weak_names.data import Album, People, draw_album, load_people
 from papers.weak_names.run import ADAPTING, METHODS, judge
 
-__all__ = ["SETTINGS", "reproduce_weak_names"]
+__all__ = ["DOMAINS", "SETTINGS", "reproduce_weak_names"]
 
 #: Shares of missing names and of pictures with a wrong name.
 SETTINGS = ((0.0, 0.0), (0.1, 0.02), (0.2, 0.05), (0.3, 0.1))
+#: Kinds of faces that model and calibration did not see.
+DOMAINS = ("sface-covered", "sface-lowres")
 _FEW_DRAWS = 3  # of those that adapt, which takes most of the time
 
 
@@ -25,7 +27,7 @@ def reproduce_weak_names(
     n_draws: int = 5,
     n_named: int = 150,
     engines: tuple[str, ...] = ("sface", "dlib"),
-    domains: tuple[str, ...] = ("sface-covered", "sface-lowres"),
+    domains: tuple[str, ...] = DOMAINS,
     random_state: int = 0,
 ) -> Report:
     """Albums drawn from people of LFW whom neither model nor calibration has seen.
