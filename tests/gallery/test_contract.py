@@ -23,7 +23,7 @@ from mien.errors import (
     InputError,
     MissingDataError,
 )
-from mien.gallery import Gallery, remove_gallery
+from mien.gallery import Consent, Gallery, move_gallery, remove_gallery
 from mien.gallery._addresses import parse_address
 from mien.verification import Verifier
 from tests.near import assert_near
@@ -371,3 +371,100 @@ def test_a_server_that_is_not_there_is_named() -> None:
     with pytest.raises(GalleryError) as raised:
         Gallery.create("postgresql://mien:hush@127.0.0.1:1/db", make_verifier(), timeout=2)
     assert "hush" not in str(raised.value)
+
+
+def _rich(gallery: Gallery) -> None:
+    """Something in every table."""
+    gallery.set_policy(thumbnails=True)
+    fill(gallery, X[:6, :3])
+    gallery.set_thumbnail(gallery.faces("person 1")[0].id, b"\xff\xd8\xff picture")
+    gallery.set_consent("person 1", Consent(1.0, "doors", "v1"))
+    gallery.add_constraint("not-a-face", ("ab" * 32, 3))
+    gallery.remove_face(gallery.faces("person 1")[0].id)
+    gallery.merge("person 2", "person 3")
+    gallery.rename("person 4", "Ann")
+
+
+def _everything(gallery: Gallery) -> list[object]:
+    return [gallery.people(), gallery.faces(), gallery.constraints(), gallery.history()]
+
+
+def test_another_key_without_enrolling_again(store: Store, verifier: Verifier) -> None:
+    place, key = store
+    where, new = place(), b"n" * 32
+    with Gallery.create(where, verifier, key=key) as gallery:
+        _rich(gallery)
+        before = _everything(gallery)
+        if key is None:
+            with pytest.raises(InputError, match="not sealed"):
+                gallery.change_key(new)
+            return
+        old = gallery._store.seal_text()
+        gallery.change_key(new)
+        assert _everything(gallery) == before
+        assert gallery.check() == []
+        assert gallery._store.seal_text() != old
+    with pytest.raises(GalleryKeyError):
+        Gallery.open(where, key=key)
+    with Gallery.open(where, key=new) as gallery:
+        assert gallery.check() == []
+        assert gallery.identify(X[:1, 3])[0].person == "person 0"
+        gallery.undo()
+        gallery.undo()
+        assert {"person 2", "person 4"} <= {person.name for person in gallery.people()}
+        gallery.enrol("new", X[8, :2])
+        assert gallery.check() == []
+
+
+@pytest.mark.parametrize("target_key", [None, b"t" * 32], ids=["to plain", "to sealed"])
+def test_a_gallery_is_moved_with_everything(
+    store: Store, verifier: Verifier, target_key: bytes | None, tmp_path: Path
+) -> None:
+    place, key = store
+    where = place()
+    with Gallery.create(where, verifier, key=key) as gallery:
+        _rich(gallery)
+        before = _everything(gallery)
+        trail = gallery.audit()
+    kinds = [str(tmp_path / "moved.gallery")]
+    if where.startswith("postgresql"):
+        kinds.append(place())
+    for target in kinds:
+        n = move_gallery(where, target, key=key, target_key=target_key)
+        assert n > 20
+        with Gallery.open(target, key=target_key) as moved:
+            assert _everything(moved) == before
+            assert moved.audit()[:-1] == trail
+            assert moved.check() == []
+            assert moved.identify(X[:1, 3])[0].person == "person 0"
+            moved.undo()
+            moved.undo()
+            moved.undo()
+            assert {"person 2", "person 4"} <= {person.name for person in moved.people()}
+            assert len(moved.faces("person 1")) == 3
+            assert moved.check() == []
+        with pytest.raises(GalleryError, match="already exists"):
+            move_gallery(where, target, key=key, target_key=target_key)
+
+
+def test_who_is_due_for_purging(store: Store, verifier: Verifier) -> None:
+    place, key = store
+    now = 1e9
+    with Gallery.create(place(), verifier, key=key) as gallery:
+        fill(gallery, X[:4, :2])
+        assert gallery.due(now) == []
+        gallery.set_retention("person 1", now - 1)
+        gallery.set_consent("person 2", Consent(1.0, "doors", "v1", until=now - 1))
+        assert [person.name for person in gallery.due(now)] == ["person 1"]
+        for name in ("person 0", "person 1", "person 3"):
+            gallery.set_consent(name, Consent(1.0, "doors", "v1"))
+        gallery.set_policy(consent=True)
+        assert [person.name for person in gallery.due(now)] == ["person 1", "person 2"]
+        gallery.set_policy(consent=False, retain_days=30)
+        later = time.time() + 40 * 86_400
+        assert len(gallery.due(later)) == 4
+        assert [person.name for person in gallery.due()] == ["person 1"]
+        gallery.identify(X[[3], 3])
+        (used,) = [person.used for person in gallery.people() if person.name == "person 3"]
+        assert used is not None
+        assert abs(used - time.time()) < 2 * 86_400

@@ -1,5 +1,6 @@
 from ._face_model import FaceModel
 from ._gallery import Gallery
+from ._moving import move_gallery
 from ._picture_index import PictureIndex, SeenPicture, Sighting
 from ._records import (
     AuditEntry,
@@ -31,5 +32,6 @@ __all__ = [
     "SeenPicture",
     "Sighting",
     "StoredFace",
+    "move_gallery",
     "remove_gallery",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
@@ -18,6 +19,7 @@ from mien.gallery._records import (
     Constraint,
     FaceKey,
     GalleryPolicy,
+    Person,
     StoredFace,
 )
 from mien.gallery._row_links import KINDS
@@ -264,6 +266,38 @@ class GalleryChanges:
             if held.name == name:
                 return held
         raise InputError(f"nobody in {self._store.where} is called {name!r}")
+
+    def due(self, now: float | None = None) -> list[Person]:
+        """Who is to be purged: retention or consent ended, or not used for so many days.
+
+        Parameters
+        ----------
+        now : float or None
+            Seconds since 1970; None is the present.
+        """
+        moment = time.time() if now is None else float(now)
+        policy = self.policy
+        found = []
+        for person in self._store.people():
+            ends = [person.retain_until]
+            if policy.consent:
+                ends.append(moment if person.consent is None else person.consent.until)
+            if policy.retain_days is not None:
+                ends.append(max(person.added, person.used or 0) + 86_400 * policy.retain_days)
+            if any(end is not None and end <= moment for end in ends):
+                found.append(person)
+        return sorted(found, key=lambda person: person.number)
+
+    def change_key(self, key: bytes | str) -> None:
+        """Exchange the key of a sealed gallery; nobody is enrolled again.
+
+        Copies from before, such as backups, open with the old key only: destroy it, and what they
+        hold of people who were deleted since is unreadable. Whoever has the gallery open must
+        open it again.
+        """
+        self._store.change_key(key)
+        self._store.purge(None)
+        self._search.touch()
 
     # The history.
 

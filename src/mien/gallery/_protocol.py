@@ -245,6 +245,9 @@ class GalleryStore(Protocol):
     def clear_history(self) -> Removed:
         """Forget how to undo, with everything that was kept for it."""
 
+    def change_key(self, key: bytes | str) -> None:
+        """Exchange the gallery's key."""
+
     def all_rows(self) -> TemplateRows:
         """Everything, for an export, as it is stored."""
 

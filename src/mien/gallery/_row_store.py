@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from mien.errors import GalleryError, InputError
-from mien.gallery import _row_changes, _row_faces, _row_links, _row_people, _row_writing
+from mien.gallery import (
+    _row_changes,
+    _row_faces,
+    _row_links,
+    _row_people,
+    _row_rekey,
+    _row_writing,
+)
 from mien.gallery._index_key import user_key
 from mien.gallery._protocol import (
     CandidateIndex,
@@ -155,6 +162,10 @@ class RowStore(RowCodec):
         if type(value) is not int:
             raise self.corrupted(f"it does not say its {key}")
         return value
+
+    def setting_names(self) -> list[str]:
+        """Names of all settings."""
+        return [name for (name,) in self.query("SELECT key FROM meta")]
 
     def set_meta(self, key: str, value: Any) -> None:
         check = None if value is None else self.check_row(b"meta", key, value)
@@ -612,6 +623,10 @@ class RowStore(RowCodec):
     def clear_history(self) -> Removed:
         """Forget how to undo, with everything that was kept for it."""
         return self.run(_row_changes.clear)
+
+    def change_key(self, key: bytes | str) -> None:
+        """Exchange the gallery's key; nothing is sealed again."""
+        self.run(_row_rekey.change_key, key)
 
     def all_rows(self) -> TemplateRows:
         """Everything, for an export."""
