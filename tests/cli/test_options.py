@@ -48,6 +48,9 @@ BASE = {
     "people rename": "Ann Anna --gallery {gallery}",
     "people merge": "Ann Bob --gallery {gallery}",
     "people delete": "Ann --gallery {gallery}",
+    "people purge": "--gallery {gallery} --days 0",
+    "people export": "Ann --gallery {gallery}",
+    "gallery move": "{gallery} {new}/moved",
     "adapt": "{album}",
     "cluster": "{album}",
     "complete": "{picture}",
@@ -109,6 +112,10 @@ OTHER_BASE = {
     "gallery undo --passphrase": "--gallery {sealed}",
     "people faces --passphrase": "Ann --gallery {sealed}",
     "people delete --passphrase": "Ann --gallery {sealed} --yes",
+    "people purge --days": "--gallery {gallery}",
+    "people purge --passphrase": "--gallery {sealed} --yes",
+    "people export --passphrase": "Ann --gallery {sealed}",
+    "gallery move --passphrase": "{sealed} {new}/moved",
     "keys revoke --gallery": "{key_id} --gallery {new}/g",
 }
 #: "verb --option" -> what is appended to the arguments of the verb.
@@ -217,6 +224,19 @@ ENTRIES: dict[str, str] = {
     "people merge --yes": "--yes",
     "people merge --passphrase": "--gallery {sealed} --passphrase --yes",
     "people merge --json": "--json --yes",
+    "people purge --gallery": "--gallery {new}/none",
+    "people purge --days": "--days 0 --yes",
+    "people purge --dry-run": "--dry-run",
+    "people purge --yes": "--yes",
+    "people purge --passphrase": "--gallery {sealed} --passphrase --yes",
+    "people purge --json": "--json --yes",
+    "people export --gallery": "--gallery {new}/none",
+    "people export --out": "--out {new}/ann.json",
+    "people export --passphrase": "--passphrase",
+    "people export --json": "--json",
+    "gallery move --passphrase": "--passphrase",
+    "gallery move --seal": "--seal",
+    "gallery move --json": "--json",
     "people delete --gallery": "--gallery {new}/none",
     "people delete --yes": "--yes",
     "people delete --passphrase": "--gallery {sealed} --passphrase --yes",
@@ -724,7 +744,7 @@ def test_json_is_one_document_and_nothing_else(verb: str, run: Any) -> None:
     parameters = {parameter.opts[0] for parameter in VERBS[verb].params}
     assert "--json" in parameters
     assert not parameters & {"--home", "--data-folder", "--quiet"}
-    extra = "--yes" if verb in ("people delete", "people merge") else ""
+    extra = "--yes" if verb in ("people delete", "people merge", "people purge") else ""
     result = run(f"{verb} {BASE[verb]} {extra} --json")
     assert result["exception"] is None, result
     json.loads(result["stdout"])

@@ -34,6 +34,8 @@ _PEOPLE = {
     "rename": Verb("mien.cli._people:rename_person", "Give a person another name."),
     "merge": Verb("mien.cli._people:merge_people", "Merge two people into one."),
     "delete": Verb("mien.cli._people:delete_person", "Delete a person and all their faces."),
+    "purge": Verb("mien.cli._keeping:purge_people", "Delete whose time has ended."),
+    "export": Verb("mien.cli._keeping:export_person", "Everything held about a person."),
     "faces": Verb("mien.cli._faces:list_faces", "List the enrolled faces of a person."),
     "move-face": Verb("mien.cli._faces:move_face", "Give faces to another person."),
     "remove-face": Verb("mien.cli._faces:remove_face", "Take faces out of a gallery."),
@@ -47,6 +49,7 @@ _KEYS = {
 _GALLERY = {
     "check": Verb("mien.cli._gallery:check", "Check a gallery and whether its rates hold."),
     "forget": Verb("mien.cli._gallery:forget", "Delete what was remembered about pictures."),
+    "move": Verb("mien.cli._keeping:move", "Copy a gallery between files and databases."),
     "history": Verb("mien.cli._faces:show_history", "List the last changes."),
     "undo": Verb("mien.cli._faces:undo", "Undo the last changes."),
 }

@@ -12,6 +12,7 @@ from mien.cli._models import check_model
 from mien.cli._options import AsJson, Jobs, MinQuality, Passphrase, ask_key, refuse
 from mien.cli._outputs import check_file, saying_what_is_kept
 from mien.errors import InputError
+from mien.gallery import has_gallery, is_address
 
 if TYPE_CHECKING:
     from mien.recognition import Failure, NamedEnrolment
@@ -113,7 +114,7 @@ def run(
             raise InputError(f"--names reads one folder at a time; {len(photos)} were given")
         _enrol_names(
             photos[0], gallery, names, min_probability or 0.95, adapt, out, model, engine,
-            min_quality, jobs, ask_key(passphrase, new=not gallery.exists()), as_json,
+            min_quality, jobs, ask_key(passphrase, new=not has_gallery(gallery)), as_json,
         )  # fmt: skip
         return
     refuse(
@@ -122,7 +123,8 @@ def run(
     )  # fmt: skip
     from mien.recognition import enrol
 
-    check_file(gallery)
+    if not is_address(gallery):
+        check_file(gallery)
     kept = "What was enrolled is kept: run it again to continue."
     with saying_what_is_kept(lambda: kept), showing_progress():
         result = enrol(
@@ -133,7 +135,7 @@ def run(
             engine=engine,
             min_quality=min_quality,
             n_jobs=jobs,
-            key=ask_key(passphrase, new=not gallery.exists()),
+            key=ask_key(passphrase, new=not has_gallery(gallery)),
         )
     if as_json:
         print_json(result.to_dict())

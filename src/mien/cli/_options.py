@@ -35,7 +35,14 @@ Engine = Annotated[
     typer.Option(help="Face engine: sface or dlib.", show_default="the model's, or sface"),
 ]
 Gallery = Annotated[
-    Path, typer.Option("--gallery", "-g", metavar="FILE", help="Gallery file.", show_default=False)
+    Path,
+    typer.Option(
+        "--gallery",
+        "-g",
+        metavar="GALLERY",
+        help="Gallery: a file, or postgresql://…",
+        show_default=False,
+    ),
 ]
 Impostors = Annotated[
     str,

@@ -1,3 +1,4 @@
+from ._addresses import has_gallery, is_address
 from ._face_model import FaceModel
 from ._gallery import Gallery
 from ._moving import move_gallery
@@ -32,6 +33,8 @@ __all__ = [
     "SeenPicture",
     "Sighting",
     "StoredFace",
+    "has_gallery",
+    "is_address",
     "move_gallery",
     "remove_gallery",
 ]

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from mien.errors import InputError
 
-__all__ = ["DatabaseAddress", "parse_address"]
+__all__ = ["DatabaseAddress", "has_gallery", "is_address", "parse_address"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -31,6 +31,21 @@ class DatabaseAddress:
     server: str
     gallery: str
     shown: str
+
+
+def is_address(place: str | Path) -> bool:
+    """Whether a gallery is in a database, and not in a file."""
+    return parse_address(place) is not None
+
+
+def has_gallery(place: str | Path) -> bool:
+    """Whether a gallery is at a place: a file that exists, or a name in a database."""
+    address = parse_address(place)
+    if address is None:
+        return Path(place).exists()
+    from mien.gallery._postgres_store import PostgresStore
+
+    return PostgresStore.exists(address)
 
 
 def parse_address(place: str | Path) -> DatabaseAddress | None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 import warnings
+from base64 import b64encode
 from bisect import bisect_right
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -723,6 +725,33 @@ class Gallery(GalleryChanges, GalleryReading):
         X = scale_vectors(vectors, self._store.dimension).astype(np.float64)
         stored = self._store.read_vector(identifier).astype(np.float64)
         return self.model.scorer.score_pairs(np.repeat(stored, len(X), axis=0), X)
+
+    def export_person(self, person: str) -> dict[str, Any]:
+        """Everything that the gallery holds about a person, as plain values for JSON."""
+        held = self._find(person)
+        faces = []
+        for face in self.faces(held.name):
+            picture = self.thumbnail(face.id)
+            faces.append(
+                {
+                    **asdict(face),
+                    "vector": self._store.read_vector(face.id)[0].tolist(),
+                    "thumbnail": None if picture is None else b64encode(picture).decode("ascii"),
+                }
+            )
+        digests = {face["digest"] for face in faces}
+        return {
+            **asdict(held),
+            "features": self.features,
+            "faces": faces,
+            "constraints": [
+                asdict(one)
+                for one in self.constraints()
+                if one.person == held.name or one.face.digest in digests
+            ],
+            "history": [asdict(one) for one in self.history() if held.name in one.names],
+            "audit": [asdict(one) for one in self.audit() if one.person == held.number],
+        }
 
     def audit(self) -> list[AuditEntry]:
         """What was done, from the first; without biometric data and without names."""

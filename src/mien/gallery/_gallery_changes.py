@@ -267,23 +267,26 @@ class GalleryChanges:
                 return held
         raise InputError(f"nobody in {self._store.where} is called {name!r}")
 
-    def due(self, now: float | None = None) -> list[Person]:
+    def due(self, now: float | None = None, *, days: float | None = None) -> list[Person]:
         """Who is to be purged: retention or consent ended, or not used for so many days.
 
         Parameters
         ----------
         now : float or None
             Seconds since 1970; None is the present.
+        days : float or None
+            Days since the last use; None is what the policy says.
         """
         moment = time.time() if now is None else float(now)
         policy = self.policy
+        days = policy.retain_days if days is None else days
         found = []
         for person in self._store.people():
             ends = [person.retain_until]
             if policy.consent:
                 ends.append(moment if person.consent is None else person.consent.until)
-            if policy.retain_days is not None:
-                ends.append(max(person.added, person.used or 0) + 86_400 * policy.retain_days)
+            if days is not None:
+                ends.append(max(person.added, person.used or 0) + 86_400 * days)
             if any(end is not None and end <= moment for end in ends):
                 found.append(person)
         return sorted(found, key=lambda person: person.number)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mien._core.types import PathLike
 from mien.errors import GalleryError, InputError, MissingDataError
-from mien.gallery import FaceModel, Gallery
+from mien.gallery import FaceModel, Gallery, has_gallery, is_address
 from mien.recognition._models import check_engine, load_model
 
 __all__ = ["open_gallery", "open_or_create"]
@@ -23,7 +23,7 @@ def open_gallery(
     if isinstance(gallery, Gallery):
         yield gallery
         return
-    if not Path(gallery).exists():
+    if not _is_there(Path(gallery)):
         raise MissingDataError(
             f"no gallery is at {os.fspath(gallery)!r}: make one with `mien enrol PHOTOS --gallery`"
         )
@@ -57,6 +57,8 @@ def open_or_create(
 
 def _is_there(path: Path) -> bool:
     """Whether something is there; an empty file is what a stopped process leaves."""
+    if is_address(path):
+        return has_gallery(path)
     return path.exists() and (not path.is_file() or path.stat().st_size > 0)
 
 
