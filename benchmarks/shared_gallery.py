@@ -52,7 +52,9 @@ def _fill(gallery: Gallery, n: int) -> float:
     return n / spent
 
 
-def _ask(gallery: Gallery, probes: np.ndarray, search: str) -> tuple[list[str | None], float, float]:
+def _ask(
+    gallery: Gallery, probes: np.ndarray, search: str
+) -> tuple[list[str | None], float, float]:
     best: list[str | None] = []
     times = []
     for probe in probes:
@@ -89,7 +91,9 @@ def _measure(name: str, place: str, verifier: Verifier, n: int, server: Postgres
             gallery.identify(probes[:1], search=search)
             took = time.perf_counter() - began
             answers[search], p50, p99 = _ask(gallery, probes, search)
-            right = np.mean([a == f"person {i}" for a, i in zip(answers[search], chosen, strict=True)])
+            right = np.mean(
+                [a == f"person {i}" for a, i in zip(answers[search], chosen, strict=True)]
+            )
             print(
                 f"{name}, {search}: first answer {took:.1f} s, then p50 {p50:.1f} ms, p99 "
                 f"{p99:.1f} ms; right person first {right:.3f}",
