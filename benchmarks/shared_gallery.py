@@ -235,7 +235,7 @@ def kill_servers(seconds: float) -> None:
                 f"{seconds:g} s, 2 servers, 8 clients, {kills} servers killed, the database killed "
                 f"{restarts} times: {len(confirmed):,} faces confirmed ({repeated:,} sent again), "
                 f"{len(confirmed - set(held))} lost, {len(held) - len(set(held))} twice; "
-                f"check: {'clean' if not faults else faults}"
+                f"check: {faults or 'clean'}"
             )
     finally:
         database.remove()

@@ -33,6 +33,10 @@ def find_state(gallery: Path, state: Path | None) -> Path:
     """Where the server of a gallery keeps its keys and jobs."""
     if state is not None:
         return state
+    from mien.gallery import gallery_name, is_address
+
+    if is_address(gallery):
+        return Path(f"{gallery_name(gallery)}-service").absolute()
     return (
         gallery / ".service" if gallery.is_dir() else gallery.with_name(f"{gallery.name}-service")
     )

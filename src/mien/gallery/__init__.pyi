@@ -1,4 +1,4 @@
-from ._addresses import has_gallery, is_address
+from ._addresses import gallery_name, has_gallery, is_address
 from ._face_model import FaceModel
 from ._gallery import Gallery
 from ._moving import move_gallery
@@ -33,6 +33,7 @@ __all__ = [
     "SeenPicture",
     "Sighting",
     "StoredFace",
+    "gallery_name",
     "has_gallery",
     "is_address",
     "move_gallery",

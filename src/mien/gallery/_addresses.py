@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 from mien.errors import InputError
 
-__all__ = ["DatabaseAddress", "has_gallery", "is_address", "parse_address"]
+__all__ = ["DatabaseAddress", "gallery_name", "has_gallery", "is_address", "parse_address"]
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
@@ -36,6 +36,12 @@ class DatabaseAddress:
 def is_address(place: str | Path) -> bool:
     """Whether a gallery is in a database, and not in a file."""
     return parse_address(place) is not None
+
+
+def gallery_name(place: str | Path) -> str:
+    """The name of a gallery: of its file without the suffix, or in its database."""
+    address = parse_address(place)
+    return Path(place).name.removesuffix(".gallery") if address is None else address.gallery
 
 
 def has_gallery(place: str | Path) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 
 from mien.errors import GalleryError, MienError
 from mien.faces import Face, FaceQuality, FoundFace, PictureResult
-from mien.gallery import Gallery, remove_gallery
+from mien.gallery import Gallery, gallery_name, has_gallery, remove_gallery
 from mien.recognition import Strangers, engine_of, load_model
 from mien.service._events import Events
 from mien.service._jobs import JobStore
@@ -121,7 +121,7 @@ class Backend:
         """Names of all galleries."""
         place = self.settings.galleries
         if not self._is_folder:
-            return [place.name.removesuffix(_SUFFIX)]
+            return [gallery_name(place)]
         return sorted(path.name.removesuffix(_SUFFIX) for path in place.glob(f"*{_SUFFIX}"))
 
     def _path(self, name: str) -> Path:
@@ -142,7 +142,7 @@ class Backend:
         path = self._path(name)
         with self._lock:
             if name not in self._tenants:
-                if not path.exists():
+                if not has_gallery(path):
                     raise Problem(404, "no-gallery", f"There is no gallery {name!r}.")
                 gallery = self._open(path)
                 self._tenants[name] = self._hold(name, path, gallery)

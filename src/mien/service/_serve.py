@@ -57,8 +57,9 @@ def serve(settings: Settings, *, page: str | None = None) -> None:
     from mien.service._keys import KeyStore
     from mien.service._state import open_state
 
-    if not settings.galleries.exists():
-        from mien.gallery import Gallery
+    from mien.gallery import Gallery, has_gallery
+
+    if not has_gallery(settings.galleries):
         from mien.recognition import load_model
 
         model = load_model(None, settings.engine)
