@@ -3,9 +3,9 @@
 ``python -m benchmarks.shared_gallery size [--people 1000000]``: enrol, identify, recall against the
 exact search, size; both stores with the same drawn people, one face each.
 
-``python -m benchmarks.shared_gallery kills [--seconds 600]``: two servers over one database and eight
-clients that enrol through them; a server is killed every few seconds and started again, and so is
-the database once. At the end everything that was confirmed must be there, once.
+``python -m benchmarks.shared_gallery kills [--seconds 600]``: two servers over one database and
+eight clients that enrol through them; a server is killed every few seconds and started again, and
+so is the database once. At the end everything that was confirmed must be there, once.
 """
 
 from __future__ import annotations

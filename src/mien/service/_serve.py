@@ -53,11 +53,10 @@ def serve(settings: Settings, *, page: str | None = None) -> None:
     """
     uvicorn = require("uvicorn", "service", "mien serve")
     require("fastapi", "service", "mien serve")
+    from mien.gallery import Gallery, has_gallery
     from mien.service._app import create_app
     from mien.service._keys import KeyStore
     from mien.service._state import open_state
-
-    from mien.gallery import Gallery, has_gallery
 
     if not has_gallery(settings.galleries):
         from mien.recognition import load_model
