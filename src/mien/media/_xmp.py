@@ -51,6 +51,8 @@ _MAX_BYTES = 8 * 2**20
 _MAX_ELEMENTS, _MAX_DEPTH = 100_000, 100
 _MAX_REGIONS = 2_000
 _SAME_PLACE = 0.5
+_MOSTLY_INSIDE = 0.6
+_MOST_LARGER = 8.0
 _PERSON_ROOTS = ("People", "Person", "Persons", "Personen", "Personnes", "Personas", "Faces")
 
 
@@ -319,6 +321,15 @@ def _overlap(a: Box, b: Box) -> float:
     return shared / union if union > 0 else 0.0
 
 
+def _is_same_face(a: Box, b: Box) -> bool:
+    """Programs draw boxes of different sizes: most of the smaller one lies in the other."""
+    width = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
+    height = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
+    shared = max(width, 0.0) * max(height, 0.0)
+    small, large = sorted((a[2] * a[3], b[2] * b[3]))
+    return large <= _MOST_LARGER * small and shared > _MOSTLY_INSIDE * small
+
+
 def _people_of(tree: ElementTree.Element) -> list[str]:
     """Names without places: PersonInImage, and keywords below a branch of people."""
     names: list[str] = []
@@ -475,7 +486,7 @@ def _add_mwg(
     name = region.name or ""
     for item in _items(listing):
         box = _mwg_box(item, picture)
-        if box is None or _overlap(box, region.box) <= _SAME_PLACE:
+        if box is None or not _is_same_face(box, region.box):
             continue
         there = _value(item, "mwg-rs:Name")
         if not there:
