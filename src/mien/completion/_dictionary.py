@@ -79,7 +79,7 @@ class DictionaryCompleter(Completer):
         Mean squared error of the covered features on the vectors held out, for each weight tried.
     n_nonzero_coefs_ : int
         Maximum number of atoms in a code.
-    objective_ : (n_iter_,)
+    objective_ : (n_iter,)
         Objective of K-SVD after each round.
     n_iter_ : int
         Number of rounds done.

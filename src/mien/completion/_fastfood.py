@@ -65,7 +65,7 @@ class FastfoodCompleter(Completer):
         Mean of the first vectors, which is subtracted.
     n_nonzero_coefs_ : int
         Maximum number of atoms in a code.
-    objective_ : (n_iter_,)
+    objective_ : (n_iter,)
         Objective of K-SVD after each round.
     n_iter_ : int
         Number of rounds done.

@@ -31,7 +31,7 @@ class PCACompleter(Completer):
 
     Attributes
     ----------
-    components_ : (n_components_, n_features)
+    components_ : (n_components, n_features)
         Principal components, the largest variance first.
     mean_ : (n_features,)
         Mean of the vectors.
@@ -94,5 +94,5 @@ class PCACompleter(Completer):
         return Completion((weights @ self.components_ + self.mean_).astype(self.mean_.dtype))
 
     def get_pictures(self) -> np.ndarray:
-        """The components (n_components_, n_features)."""
+        """The components (n_components, n_features)."""
         return self.components_

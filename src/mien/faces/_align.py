@@ -80,7 +80,8 @@ def align_face(
 def fit_similarity(points: np.ndarray, template: np.ndarray) -> np.ndarray:
     """The turn, scale and shift (2, 3) that bring points (k, 2) nearest to a template (k, 2).
 
-    With x + iy for a point it is the complex a of least Σ |a (z - mean z) - (w - mean w)|².
+    With x + iy for a point it is the complex a for which the sum of
+    ``|a (z - mean z) - (w - mean w)|²`` is least.
     """
     z = points @ [1, 1j]
     w = template @ [1, 1j]

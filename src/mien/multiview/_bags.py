@@ -43,22 +43,21 @@ class Bags(NamedTuple):
 def check_bags(bags: Any, n_features: int | None = None, name: str = "X") -> Bags:
     """Bring bags into one array with offsets, or say what is wrong with them.
 
-        Parameters
-        ----------
-        bags : list of (n_i, d), or (descriptors, offsets), or array (n, d) or (n, m, d)
-            An array (n, d) is n bags of one descriptor, an array (n, m, d) is n bags of m.
-        n_features : int or None
-            Length d that a descriptor must have.
-        name : str
-            What to call them in an error.
+    Parameters
+    ----------
+    bags : list of (n_i, d), or (descriptors, offsets), or array (n, d) or (n, m, d)
+        An array (n, d) is n bags of one descriptor, an array (n, m, d) is n bags of m.
+    n_features : int or None
+        Length d that a descriptor must have.
+    name : str
+        What to call them in an error.
 
-        Examples
-        --------
-        >>> import numpy as np
-    from scipy import sparse
-        >>> bags = check_bags([np.ones((3, 2)), np.zeros((0, 2)), np.ones((1, 2))])
-        >>> len(bags), bags.offsets.tolist()
-        (3, [0, 3, 3, 4])
+    Examples
+    --------
+    >>> import numpy as np
+    >>> bags = check_bags([np.ones((3, 2)), np.zeros((0, 2)), np.ones((1, 2))])
+    >>> len(bags), bags.offsets.tolist()
+    (3, [0, 3, 3, 4])
     """
     if isinstance(bags, (list, tuple)):
         if any(sparse.issparse(bag) for bag in bags):

@@ -104,7 +104,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Mean of the samples; zeros if ``fit_intercept`` is False.
     n_atoms_, n_nonzero_coefs_ : int
         The values in use.
-    objective_ : (n_iter_,)
+    objective_ : (n_iter,)
         Mean squared residual after each round.
     n_iter_ : int
         Number of rounds done.
