@@ -118,7 +118,7 @@ def rows() -> Iterator[Row]:
 
 
 def _wait(url: str) -> None:
-    for _ in range(600):
+    for _ in range(3000):
         try:
             urllib.request.urlopen(url, timeout=2)
             return
@@ -133,7 +133,7 @@ def _measure(page: object, url: str) -> Iterator[Row]:
     assert isinstance(page, Page)
     label = f"{N_PEOPLE:,} people"
     page.goto(url)
-    page.wait_for_selector(".card")
+    page.wait_for_selector(".card", timeout=120_000)
     card = page.evaluate("performance.now()")
     page.locator("h1 small", has_text=f"{N_PEOPLE:,}").wait_for(timeout=120_000)
     everybody = page.evaluate("performance.now()")
@@ -154,7 +154,7 @@ def _measure(page: object, url: str) -> Iterator[Row]:
     yield Row("page: cards in the document", label, 0.0, note=f"{held} after the search")
     page.goto(f"{url}#/person/1")
     begun = page.evaluate("performance.now()")
-    page.wait_for_selector(".face")
+    page.wait_for_selector(".face", timeout=120_000)
     shown = page.evaluate("performance.now()") - begun
     yield Row("page: a person is opened", f"{MANY:,} faces", shown / 1000)
     times = page.evaluate(SCROLL, [240, 700])
