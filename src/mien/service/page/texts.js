@@ -200,7 +200,6 @@ export const texts = {
   notSure: "Not sure",
   reviewDone: "Nothing left to ask",
   reviewDoneDetail: "mien is sure of everybody here. New pictures may bring new questions.",
-  reviewNone: "Too few faces to ask about",
   reviewHint: "The question whose answer helps most faces comes first.",
   reviewKeys: "Keys: Y same, N different, S not sure, U undo",
   /** @param {number} n */
@@ -217,8 +216,6 @@ export const texts = {
   adaptAccepted: "The adapted model is in use.",
   adaptBefore: "Before",
   adaptAfter: "After",
-  adaptMissed: "same people missed at a false accept rate of 1 in 1,000",
-  adaptCost: "cost of the log-likelihood ratios (Cllr)",
   exportAnswers: "Export answers",
 
   // Unknown
@@ -252,14 +249,12 @@ export const texts = {
   enrolled: "In the gallery",
   notEnrolled: "Not in the gallery",
   suggested: "Suggested",
-  noFaceThere: "There is no face that mien can use at this place.",
 
   // Try
   tryWho: "Who is it?",
   tryTwo: "Two pictures",
   tryCover: "A covered face",
   dropHere: "Drop pictures here",
-  dropOr: "or",
   chooseFiles: "Choose files",
   useCamera: "Use the camera",
   stopCamera: "Stop the camera",
@@ -275,14 +270,12 @@ export const texts = {
   showJson: "The answer as JSON",
   first: "First picture",
   second: "Second picture",
-  compare: "Compare",
   verdictSame: "The same person",
   verdictDifferent: "Two people, or too little evidence",
   /** @param {number} far */
   verdictRate: (far) => `Decided so that 1 in ${numbers.format(Math.round(1 / far))} pairs of strangers would pass.`,
   /** @param {number} p */
   verdictProbability: (p) => `Probability ${(100 * p).toFixed(p > 0.99 || p < 0.01 ? 2 : 0)} %, if half of all pairs show one person.`,
-  complete: "Complete the face",
   completeDetail: "mien finds what covers the face and fills it in from other faces. What is visible is not changed. It is a guess, not evidence.",
   covered: "As it came",
   completed: "Completed",
@@ -331,7 +324,6 @@ export const texts = {
   make: "Make",
   /** @param {string} name */
   galleryMade: (name) => `The gallery ${name} was made.`,
-  oneGallery: "This server serves one gallery. Start it with a folder to make more.",
   keys: "Keys",
   keysDetail: "For programs, and for the page on other devices. As soon as there is a key, every program needs one.",
   newKey: "New key",
@@ -366,7 +358,6 @@ export const texts = {
   purge: (n) => `Delete ${plural(n, "person", "people")}`,
   purged: "They were deleted.",
   signOut: "Sign out",
-  appearance: "Appearance",
   engine: "Engine",
   sealed: "sealed",
 };
