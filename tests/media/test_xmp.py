@@ -15,9 +15,11 @@ from mien.errors import DataError, InputError
 from mien.media import (
     NamedRegion,
     embed_names,
+    picture_time,
     read_image,
     read_xmp,
     turn_box,
+    upright_size,
     write_sidecar,
 )
 from tests.near import assert_near
@@ -280,3 +282,19 @@ def test_without_exiftool_there_is_one_sentence(
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(InputError, match="needs the program exiftool"):
         embed_names(tmp_path / "a.jpg", [NamedRegion("Ann", BOX)])
+
+
+@pytest.mark.filterwarnings("error")
+def test_headers_of_large_pictures_and_of_phones(tmp_path: Path) -> None:
+    """Size and time come from the header alone, without limits and warnings."""
+    exif = Image.Exif()
+    exif[0x0132] = "2024:06:15 12:00:00"
+    large = tmp_path / "large.jpg"
+    Image.new("L", (9_600, 9_600)).save(large, exif=exif)  # more than Pillow likes
+    assert upright_size(large) == (9_600, 9_600)
+    when = picture_time(large)
+    assert when is not None
+    assert when.clock == "exif"
+    write_sidecar(large, [NamedRegion("Ann", BOX)])
+    (region,) = read_xmp(large).regions
+    assert region.name == "Ann"

@@ -8,7 +8,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 from PIL import Image, ImageFile, JpegImagePlugin, UnidentifiedImageError
@@ -25,7 +25,7 @@ from mien.media._limits import (
     read_jpeg,
 )
 
-__all__ = ["DecodedImage", "decode_image", "decode_sized", "read_file", "read_image"]
+__all__ = ["DecodedImage", "decode_image", "decode_sized", "open_header", "read_file", "read_image"]
 
 # Only formats without scripts, external programs or fonts behind them.
 _FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "TIFF", "PPM", "GIF", "AVIF")
@@ -279,7 +279,20 @@ def decode_sized(
         raise ImageError(f"{name} cannot be decoded: {error or type(error).__name__}") from error
 
 
-def _open(file: TimedBytes, data: bytes, name: str) -> ImageFile.ImageFile:
+@contextmanager
+def open_header(path: str | os.PathLike[str]) -> Iterator[Image.Image]:
+    """A picture whose header was read: size, EXIF and XMP of any kind and size that is read here.
+
+    Whoever asks for pixels goes through :func:`decode_image`, which has limits.
+    """
+    with open(path, "rb") as file, _quiet():
+        head = file.read(64)
+        file.seek(0)
+        with _open(file, head, f"{os.fspath(path)!r}") as image:
+            yield image
+
+
+def _open(file: TimedBytes | BinaryIO, data: bytes, name: str) -> ImageFile.ImageFile:
     """Read the header; no pixel is decoded."""
     if data[:3] == b"\xff\xd8\xff":
         # Not by Image.open, which refuses the size of a picture before it could be reduced.

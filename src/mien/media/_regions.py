@@ -5,10 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from PIL import Image
-
 from mien.errors import InputError
-from mien.media._decoding import ORIENTATION_TAG
+from mien.media._decoding import ORIENTATION_TAG, open_header
 
 __all__ = [
     "NamedRegion",
@@ -72,7 +70,7 @@ class StoredPicture:
 def describe_picture(path: Path) -> StoredPicture:
     """Size and orientation from the header of a file; nothing is decoded."""
     try:
-        with Image.open(path) as image:
+        with open_header(path) as image:
             width, height = image.size
             orientation = int(image.getexif().get(ORIENTATION_TAG, 1) or 1)
     except Exception as error:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from PIL import Image
+from mien.media._decoding import open_header
 
 __all__ = ["PictureTime", "picture_time"]
 
@@ -38,7 +38,7 @@ def picture_time(path: str | os.PathLike[str]) -> PictureTime | None:
 
 def _exif_seconds(path: Path) -> float | None:
     try:
-        with Image.open(path) as image:
+        with open_header(path) as image:
             tags = image.getexif()
             details = tags.get_ifd(_EXIF)
         words = str(details.get(_TAKEN) or tags.get(_CHANGED) or "").strip("\0 ")

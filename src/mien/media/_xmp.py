@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from PIL import Image
-
 from mien._core.atomic import write_atomically
 from mien.errors import DataError
+from mien.media._decoding import open_header
 from mien.media._regions import Box, NamedRegion, StoredPicture, describe_picture, turn_box
 
 __all__ = [
@@ -200,7 +199,7 @@ def read_xmp(path: Path) -> XmpNames:
 
 def _embedded(path: Path) -> bytes | None:
     try:
-        with Image.open(path) as image:
+        with open_header(path) as image:
             found = image.info.get("xmp") or image.info.get("XML:com.adobe.xmp")
     except Exception:  # whatever a header holds, it only costs the packet
         return None
