@@ -89,7 +89,8 @@ def _validate(model: Any, params: dict[str, Any]) -> None:
     if type(model)._validate_params is not BaseEstimator._validate_params:
         model._validate_params()
     elif all(isinstance(value, _PLAIN) for value in params.values()):
-        _validate_plain(type(model), tuple((n, type(v), v) for n, v in params.items()))
+        cls: Any = type(model)
+        _validate_plain(cls, tuple((n, type(v), v) for n, v in params.items()))
     elif hasattr(model, "_parameter_constraints"):
         validate_parameter_constraints(
             model._parameter_constraints, params, caller_name=type(model).__name__
