@@ -119,9 +119,14 @@ def _look(
     change: str, place: Path, room: Path, confirmed: bool, secret: np.ndarray
 ) -> tuple[str, str]:
     where = f"{change}, {'confirmed' if confirmed else 'not confirmed'}"
-    if change == "take_in" and not place.exists():
+    if change == "take_in" and (not place.exists() or place.stat().st_size == 0):
+        # The name is taken before the gallery is made: an empty file, which gives way again.
         if confirmed:
             return "untrue", f"{where}: there is no gallery"
+        try:
+            Gallery.import_from(room.parent / "good.export", place).close()
+        except MienError as error:
+            return "left over", f"{where}: it cannot be made again: {error!s:.120}"
         return _leftovers(room, where)
     try:
         with Gallery.open(place) as gallery:

@@ -93,7 +93,7 @@ def read_state(path: str | os.PathLike[str], identity: dict[str, Any]) -> Traini
         zipfile.BadZipFile,
         zlib.error,
     ) as error:
-        raise ModelDamagedError(f"the checkpoint {path} cannot be read: {error}") from error
+        raise ModelDamagedError(f"the checkpoint {path} cannot be read: {error!s:.200}") from error
     if found != identity:
         different = sorted(
             k for k in identity.keys() | found.keys() if identity.get(k) != found.get(k)
