@@ -15,7 +15,6 @@ import hashlib
 import multiprocessing
 import os
 import random
-import signal
 import tempfile
 import time
 from collections.abc import Iterator
@@ -27,7 +26,7 @@ import numpy as np
 
 from benchmarks.bench_gallery import _draw, _verifier
 from benchmarks.postgres import PostgresServer
-from mien.errors import MienError
+from mien.errors import GalleryBusyError, MienError
 from mien.gallery import Gallery
 from mien.verification import Verifier
 
@@ -128,7 +127,12 @@ def _serve(place: str, socket: str) -> None:
     import threading
 
     lock = threading.Lock()
-    gallery = Gallery.open(place, timeout=60)
+    while True:
+        try:
+            gallery = Gallery.open(place, timeout=60)
+            break
+        except GalleryBusyError:  # the database is being started
+            time.sleep(0.2)
     listener = Listener(socket, "AF_UNIX", backlog=64)
 
     def talk(connection: Any) -> None:
@@ -182,6 +186,7 @@ def kill_servers(seconds: float) -> None:
     from mien.gallery import move_gallery
 
     context = multiprocessing.get_context("spawn")
+    started: list[Any] = []
     draw = random.Random(0)
     database = PostgresServer()
     try:
@@ -196,6 +201,7 @@ def kill_servers(seconds: float) -> None:
                     os.unlink(sockets[i])
                 servers[i] = context.Process(target=_serve, args=(database.address, sockets[i]))
                 servers[i].start()
+                started.append(servers[i])
 
             for i in range(2):
                 start(i)
@@ -205,11 +211,12 @@ def kill_servers(seconds: float) -> None:
             ]
             for client in clients:
                 client.start()
+                started.append(client)
             began, kills, restarts = time.monotonic(), 0, 0
             while any(client.is_alive() for client in clients):
                 time.sleep(draw.uniform(2, 6))
                 i = draw.randrange(2)
-                os.kill(servers[i].pid, signal.SIGKILL)
+                servers[i].kill()
                 servers[i].join()
                 kills += 1
                 if restarts == 0 and time.monotonic() - began > seconds / 2:
@@ -219,7 +226,7 @@ def kill_servers(seconds: float) -> None:
                     restarts += 1
                 start(i)
             for server in servers:
-                os.kill(server.pid, signal.SIGKILL)
+                server.kill()
                 server.join()
             said = [
                 line
@@ -238,6 +245,8 @@ def kill_servers(seconds: float) -> None:
                 f"check: {faults or 'clean'}"
             )
     finally:
+        for process in started:
+            process.kill()
         database.remove()
 
 
