@@ -21,6 +21,7 @@ pytestmark = [pytest.mark.xdist_group("page")]
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 
 CHROMIUM = shutil.which("chromium")
+_PATIENCE = 30_000  # milliseconds, for machines that do other things as well
 ATTACK = '<img src=x onerror="document.title=1">'
 PEOPLE = {"Ann": 6, "Bob": 4, "Cleo": 3, "Dora": 2, ATTACK: 2, "person-001": 4, "person-002": 3}
 
@@ -123,7 +124,9 @@ def shrink_to_camera(content: bytes) -> bytes:
 @pytest.fixture(scope="module")
 def signed_in(site: Site) -> Any:
     """A browser context with a session; each page of it watches itself."""
+    playwright.expect.set_options(timeout=_PATIENCE)
     context = site.browser.new_context(viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(_PATIENCE)
     page = context.new_page()
     page.goto(site.link())
     page.wait_for_selector(".card")
