@@ -92,15 +92,18 @@ def find_grant(request: Request, key: str | None = None) -> Grant | None:
     return None
 
 
-def require(request: Request, role: str, gallery: str | None = None) -> Grant:
+def require(
+    request: Request, role: str, gallery: str | None = None, *, counted: bool = True
+) -> Grant:
     """The grant of a request, if it is enough; otherwise a problem.
 
-    A gallery that a key is not for looks as if it were not there.
+    A gallery that a key is not for looks as if it were not there. Small pictures, of which a page
+    asks for hundreds while one scrolls, are not ``counted`` against the rate.
     """
     grant = find_grant(request)
     backend = backend_of(request)
     client = client_address(request) if grant is None or grant.owner == "local" else grant.owner
-    wait = backend.rate.take(client)
+    wait = backend.rate.take(client) if counted or grant is None else 0.0
     if wait > 0:
         raise Problem(
             429, "too-many-requests", "Too many requests; slow down.",

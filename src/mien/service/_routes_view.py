@@ -62,7 +62,7 @@ def _show(content: bytes | None, number: int) -> Response:
 @router.get("/people/{person}/picture", summary="A picture of a person")
 async def show_person(request: Request, gallery: str, person: int) -> Response:
     """The face of the best quality whose small picture is kept; a drawing where none is."""
-    require(request, "read", gallery)
+    require(request, "read", gallery, counted=False)
     tenant = backend_of(request).tenant(gallery)
     return _show(await tenant.run(_find_cover, tenant.gallery, person), person)
 
@@ -84,7 +84,7 @@ async def show_face_picture(
     request: Request, gallery: str, face: str, whole: bool = False
 ) -> Response:
     """The small picture that is kept, or the whole photograph; a drawing where there is none."""
-    require(request, "read", gallery)
+    require(request, "read", gallery, counted=whole)
     backend = backend_of(request)
     tenant = backend.tenant(gallery)
     if whole:

@@ -44,16 +44,24 @@ export const Icon = ({ name, size = 20 }) => html`
   </svg>
 `;
 
+/** A picture that is asked for when it has been in sight for a moment: not while one scrolls past it. @param {{src: string}} props */
+function Picture({ src }) {
+  const [wanted, setWanted] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setWanted(true), 60);
+    return () => clearTimeout(timer);
+  }, []);
+  return html`<img class="portrait" decoding="async" draggable=${false} alt="" src=${wanted ? src : undefined} />`;
+}
+
 /** A person's picture; the server draws a plain one where it keeps none. @param {{person: Person}} props */
 export const Portrait = ({ person }) => html`
-  <img class="portrait" loading="lazy" decoding="async" draggable=${false} alt=""
-    src=${address(base(`/people/${person.id}/picture`), { v: `${person.faces}-${changes.value}` })} />
+  <${Picture} src=${address(base(`/people/${person.id}/picture`), { v: `${person.faces}-${changes.value}` })} />
 `;
 
 /** A face, or the whole photo that it is on, where the server may show it. @param {{id: string, whole?: boolean}} props */
 export const FacePicture = ({ id, whole = false }) => html`
-  <img class="portrait" loading="lazy" decoding="async" draggable=${false} alt=""
-    src=${address(base(`/faces/${id}/picture`), { whole: whole || undefined })} />
+  <${Picture} src=${address(base(`/faces/${id}/picture`), { whole: whole || undefined })} />
 `;
 
 /** @param {{title: string, detail?: string, children?: any}} props */
