@@ -76,10 +76,12 @@ def _settle(admin: Any, name: str, number: int) -> dict[str, Any]:
     picture = encode(make_portraits(2, 1)[number][0])
     person = f"Secret{number}x{name}"
     admin.post(f"{base}/enrol", params={"person": person}, files={"f": picture}).raise_for_status()
+    hidden = f"Hidden{number}x{name}"  # a name that the other one does not know, and never writes
+    admin.post(f"{base}/people", json={"name": hidden}).raise_for_status()
     stream = admin.post(f"{base}/streams", json={"camera": f"camera of {person}"}).json()
     job = admin.post(f"{base}/jobs", params={"kind": "identify"}, content=b"PK" + name.encode())
     return {
-        "g": name, "n": person, "p": admin.get(f"{base}/people").json()["people"][0]["id"],
+        "g": name, "n": person, "h": hidden, "p": 1,
         "f": admin.get(f"{base}/faces").json()["faces"][0]["id"], "s": stream["id"],
         "j": job.json()["id"],
     }  # fmt: skip
@@ -113,7 +115,7 @@ def _try(client: Any, draw: random.Random, own: dict[str, Any], other: dict[str,
     # What a request says itself may come back in its answer; nothing else of the other's may.
     told = said.text.replace(path, "")
     asked = path + str(body)
-    for secret in (other["n"], other["f"], other["s"], other["j"]):
+    for secret in (other["h"], other["f"], other["s"], other["j"]):
         if str(secret) in told and str(secret) not in asked:
             raise RuntimeError(f"{where} with something of the other's")
     return int(said.status_code)

@@ -116,10 +116,33 @@ def _memory(pid: int) -> float:
 
 
 def run(seconds: float, connections: int, requests: int, folder: Path) -> None:
-    """Measure and print."""
+    """Measure and print; a length or number of 0 leaves its part out."""
     import httpx
 
     picture = encode(make_portraits(1, 1, 340)[0][0], "JPEG")
+    server = Server(folder, free_port(), ("requests_per_minute=100000000",), workers=_WORKERS)
+    server.start()
+    try:
+        httpx.post(f"{server.url}/v1/galleries", json={"name": "load"}, timeout=300)
+        content = {"f": ("p.jpg", picture)}
+        httpx.post(
+            f"{server.url}/v1/galleries/load/enrol", params={"person": "Ann"}, files=content,
+            timeout=300,
+        ).raise_for_status()  # fmt: skip
+        if seconds:
+            _compare_rates(server, seconds, picture)
+        if connections:
+            storm = asyncio.run(_storm(server.url, connections, picture))
+            print(f"{connections:,} connections at once: {dict(sorted(storm.items()))}")
+        if requests:
+            _watch_memory(server, requests)
+    finally:
+        server.stop(kill=True)
+
+
+def _compare_rates(server: Server, seconds: float, picture: bytes) -> None:
+    """The engine alone and the server, in turns."""
+    assert server.process is not None
     context = multiprocessing.get_context("spawn")
     start = context.Barrier(_WORKERS + 1)
     answers: Any = context.Queue()
@@ -129,18 +152,7 @@ def run(seconds: float, connections: int, requests: int, folder: Path) -> None:
     ]
     for engine in engines:
         engine.start()
-    server = Server(folder, free_port(), ("requests_per_minute=100000000",), workers=_WORKERS)
-    server.start()
-    assert server.process is not None
     try:
-        httpx.post(
-            f"{server.url}/v1/galleries", json={"name": "load"}, timeout=300
-        ).raise_for_status()
-        content = {"f": ("p.jpg", picture)}
-        httpx.post(
-            f"{server.url}/v1/galleries/load/enrol", params={"person": "Ann"}, files=content,
-            timeout=300,
-        ).raise_for_status()  # fmt: skip
         asyncio.run(_ask_for(server.url, 1.0, picture, 2 * _WORKERS))
         own, served, own_used, served_used = [], [], [], []
         times: list[float] = []
@@ -173,13 +185,10 @@ def run(seconds: float, connections: int, requests: int, folder: Path) -> None:
             f"  processor time: {1000 * alone:.1f} ms per picture alone, {1000 * here:.1f} ms per "
             f"request with the server, {alone / here:.2f} of it is the engine's"
         )
-        storm = asyncio.run(_storm(server.url, connections, picture))
-        print(f"{connections:,} connections at once: {dict(sorted(storm.items()))}")
-        _watch_memory(server, requests)
     finally:
         for engine in engines:
             engine.kill()
-        server.stop(kill=True)
+            engine.join()
 
 
 def _watch_memory(server: Server, requests: int) -> None:
@@ -202,7 +211,7 @@ def _watch_memory(server: Server, requests: int) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seconds", type=float, default=10.0, help="Length of a turn.")
+    parser.add_argument("--seconds", type=float, default=10.0, help="Length of a turn; 0: none.")
     parser.add_argument("--connections", type=int, default=1000)
     parser.add_argument("--requests", type=int, default=5000, help="For the memory.")
     arguments = parser.parse_args()
