@@ -25,7 +25,7 @@ def test_nothing_crosses_from_tenant_to_tenant(server: Server) -> None:
     from benchmarks import cross_tenants
 
     statuses = cross_tenants.run(300, server, seed=uuid.uuid4().int % 10**6)
-    assert statuses[404] > 100
+    assert statuses[404] > 30
 
 
 def test_mutated_bodies_are_answered(server: Server) -> None:
