@@ -15,6 +15,7 @@ import tempfile
 import time
 from importlib.util import find_spec
 from pathlib import Path
+from urllib.parse import quote
 
 __all__ = ["PostgresServer", "why_not"]
 
@@ -66,7 +67,9 @@ class PostgresServer:
     """
 
     def __init__(self, **settings: str) -> None:
-        self.folder = Path(tempfile.mkdtemp(prefix="mien-pg-"))
+        # The name of a socket has a hundred characters at most.
+        place = tempfile.gettempdir() if len(tempfile.gettempdir()) < 70 else "/tmp"
+        self.folder = Path(tempfile.mkdtemp(prefix="mien-pg-", dir=place))
         self.folder.chmod(0o711)
         self.data = self.folder / "data"
         self._user = _USER if os.geteuid() == 0 else None
@@ -96,7 +99,7 @@ class PostgresServer:
     @property
     def address(self) -> str:
         """Of the database; ``&gallery=NAME`` is added for one gallery."""
-        return f"postgresql://postgres@/postgres?host={self.folder}"
+        return f"postgresql://postgres@/postgres?host={quote(str(self.folder))}"
 
     def start(self) -> None:
         """Start it, and wait until it answers."""

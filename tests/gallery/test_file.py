@@ -51,7 +51,7 @@ def test_what_is_not_a_gallery(tmp_path: Path, verifier: Verifier) -> None:
     other.close()
     with pytest.raises(GalleryFormatError, match="not a gallery of mien"):
         Gallery.open(tmp_path / "other.db")
-    with pytest.raises(GalleryError, match="there already"):
+    with pytest.raises(GalleryError, match="already exists"):
         Gallery.create(tmp_path / "other.db", verifier)
 
 

@@ -51,12 +51,14 @@ class Enrolment:
         ['ann', 'bob']
         """
         X = self._check(X)
-        return self.add_people(X, [label] * len(X))
+        return self._enrol(X, [label] * len(X))
 
     def add_people(self, X: Any, y: Any) -> Self:
         """Enrol many people at once: pictures X (n, n_features) of the people y (n,)."""
-        check_is_fitted(self)
-        X = self._check(X)
+        return self._enrol(self._check(X), y)
+
+    def _enrol(self, X: np.ndarray, y: Any) -> Self:
+        """Enrol pictures that are checked and prepared."""
         y = self._check_new_labels(y, len(X))
         labels, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
         means = self._coordinates(group_means(X, codes, len(labels)).astype(X.dtype))
