@@ -4,6 +4,7 @@ A page is one program: its blocks share their names. A comment before a block sa
 
     <!-- needs: photographs -->     the album of `mien data make`, in the working folder
     <!-- needs: data -->            the real data sets (MIEN_DATA)
+    <!-- needs: database -->        a server of the reader's own: the block is compiled only
 
 Nothing else is prepared, so that nothing on a page is unexplained.
 """
@@ -26,7 +27,7 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # The shell and the Python of a tutorial are one program: tools/follow.py runs it.
 ELSEWHERE = {"_build", "auto_examples", "tutorials"}
 PAGES = [page for page in PAGES if not ELSEWHERE & set(page.parts)]
-NEEDS = {"photographs", "data"}
+NEEDS = {"photographs", "data", "database"}
 
 
 class Block(NamedTuple):
@@ -85,4 +86,6 @@ def test_blocks_run_in_order(
     names: dict[str, object] = {"__name__": "__main__"}
     for block in blocks:
         # Empty lines before the code, so that a traceback names the line of the page.
-        exec(compile("\n" * block.line + block.code, str(page), "exec"), names)
+        code = compile("\n" * block.line + block.code, str(page), "exec")
+        if block.needs != "database":
+            exec(code, names)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit, urlunsplit
 
 from mien.errors import InputError
 
@@ -78,7 +78,7 @@ def parse_address(place: str | Path) -> DatabaseAddress | None:
         )
     others = [(name, value) for name, value in options if name != "gallery"]
     # A socket's folder is read by libpq as it is written.
-    query = urlencode(others, safe="/")
+    query = urlencode(others, safe="/", quote_via=quote)
     server = urlunsplit((scheme, parts.netloc, parts.path, query, ""))
     if not parts.netloc:
         server = (
@@ -91,7 +91,7 @@ def parse_address(place: str | Path) -> DatabaseAddress | None:
             user.split(":")[0] + at + host,
             parts.path,
             urlencode([(n, v) for n, v in others if n != "password"] + [("gallery", names[0])],
-                      safe="/"),
+                      safe="/", quote_via=quote),
             "",
         )
     )  # fmt: skip
