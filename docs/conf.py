@@ -39,6 +39,9 @@ numpydoc_xref_param_type = False
 # The pages are built without a network, so nothing can be looked up in other projects' docs.
 nitpick_ignore_regex = [(r"py:.*", r"(numpy|np|scipy|sklearn|matplotlib|rich|pathlib)\..*")]
 
+# Works that only private parts stand on are in the bibliography as well.
+suppress_warnings = ["ref.citation"]
+
 html_theme = "furo"
 html_title = "mien"
 html_static_path = ["_static"]

@@ -103,10 +103,7 @@ class DictionaryCompleter(Completer):
 
     References
     ----------
-    F. Juefei-Xu and M. Savvides, "Fastfood dictionary learning for periocular-based full face
-    hallucination", IEEE International Conference on Biometrics: Theory, Applications and
-    Systems, 2016. M. Aharon, M. Elad and A. Bruckstein, "K-SVD", IEEE Transactions on Signal
-    Processing, 2006.
+    [JuefeiXu2016]_, [Aharon2006]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

@@ -81,9 +81,7 @@ class FaceCompleter(BaseEstimator):
 
     References
     ----------
-    F. Juefei-Xu and M. Savvides, "Fastfood dictionary learning for periocular-based full face
-    hallucination", IEEE International Conference on Biometrics: Theory, Applications and
-    Systems, 2016.
+    [JuefeiXu2016]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

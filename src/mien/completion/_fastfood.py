@@ -88,9 +88,7 @@ class FastfoodCompleter(Completer):
 
     References
     ----------
-    F. Juefei-Xu and M. Savvides, "Fastfood dictionary learning for periocular-based full face
-    hallucination", IEEE International Conference on Biometrics: Theory, Applications and
-    Systems, 2016.
+    [JuefeiXu2016]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

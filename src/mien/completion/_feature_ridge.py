@@ -90,8 +90,7 @@ class FeatureRidgeCompleter(Completer):
 
     References
     ----------
-    Q. Le, T. Sarlós and A. Smola, "Fastfood: approximating kernel expansions in loglinear time",
-    International Conference on Machine Learning, 2013.
+    [Le2013]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

@@ -69,7 +69,7 @@ class LowRankCompleter(Completer):
 
     References
     ----------
-    D. B. Rubin and D. T. Thayer, "EM algorithms for ML factor analysis", Psychometrika, 1982.
+    [Rubin1982]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

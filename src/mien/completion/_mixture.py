@@ -80,9 +80,7 @@ class MixtureCompleter(Completer):
 
     References
     ----------
-    Z. Cai, L. Wang, X. Peng and Y. Qiao, "Multi-view super vector for action recognition", IEEE
-    Conference on Computer Vision and Pattern Recognition, 2014, supplement. F. Bach and
-    M. Jordan, "A probabilistic interpretation of canonical correlation analysis", 2005.
+    [Cai2014]_, [Bach2005]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

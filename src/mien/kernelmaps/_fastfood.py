@@ -84,10 +84,7 @@ class Fastfood(RandomFourierFeatures):
 
     References
     ----------
-    Q. Le, T. Sarlós and A. Smola, "Fastfood: approximating kernel expansions in loglinear time",
-    International Conference on Machine Learning, 2013. F. Juefei-Xu and M. Savvides, "Fastfood
-    dictionary learning for periocular-based full face hallucination", IEEE International
-    Conference on Biometrics: Theory, Applications and Systems, 2016.
+    [Le2013]_, [JuefeiXu2016]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

@@ -53,8 +53,7 @@ class RandomKitchenSinks(RandomFourierFeatures):
 
     References
     ----------
-    A. Rahimi and B. Recht, "Random features for large-scale kernel machines", Advances in Neural
-    Information Processing Systems, 2007.
+    [Rahimi2007]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

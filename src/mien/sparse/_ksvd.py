@@ -136,10 +136,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     References
     ----------
-    M. Aharon, M. Elad and A. Bruckstein, "K-SVD: an algorithm for designing overcomplete
-    dictionaries for sparse representation", IEEE Transactions on Signal Processing, 2006.
-    R. Rubinstein, M. Zibulevsky and M. Elad, "Efficient implementation of the K-SVD algorithm
-    using batch orthogonal matching pursuit", 2008.
+    [Aharon2006]_, [Rubinstein2008]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

@@ -239,8 +239,7 @@ def orthogonal_matching_pursuit(
 
     References
     ----------
-    R. Rubinstein, M. Zibulevsky and M. Elad, "Efficient implementation of the K-SVD algorithm
-    using batch orthogonal matching pursuit", 2008.
+    [Rubinstein2008]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

@@ -60,9 +60,7 @@ forget, init, warm_start, min_improvement, checkpoint, callback, random_state
 
     References
     ----------
-    F. Juefei-Xu and M. Savvides, "Fastfood dictionary learning for periocular-based full face
-    hallucination", IEEE International Conference on Biometrics: Theory, Applications and
-    Systems, 2016. The idea is the subject of US patent application 20170046562.
+    [JuefeiXu2016]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

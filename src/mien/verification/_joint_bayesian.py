@@ -226,7 +226,8 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
     on their sizes and sums only. On real vectors the ratio ranks well and is overconfident:
     calibrate it with `Verifier`.
 
-    *Few people.* The neutral source is that of [1]_ with both covariances isotropic and the share
+    *Few people.* The neutral source is that of [Cao2013]_ with both covariances isotropic and the
+    share
     of identity taken from the traces of the scatters; it enters as
     :math:`\\lambda = ` `prior_people_` / `n_people_` in :class:`TransferJointBayesian`. On SFace
     vectors of LFW (d = 128, four pictures each, tested on 150 others) Cllr without it is 1,968
@@ -238,10 +239,7 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
 
     References
     ----------
-    .. [1] X. Cao, D. Wipf, F. Wen, G. Duan, "A practical transfer learning algorithm for face
-       verification", ICCV 2013, with its supplement.
-    .. [2] D. Chen, X. Cao, L. Wang, F. Wen, J. Sun, "Bayesian face revisited: a joint
-       formulation", ECCV 2012.
+    [Cao2013]_, [Chen2012]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

@@ -161,8 +161,8 @@ rank_, objective_, n_iter_, n_people_, n_samples_, features_, truncation_error_
     -----
     What is maximised is the marginal likelihood of the target's people less
     :math:`\\lambda \\sum_i KL(source \\| target)` of each person's hidden variables: eq. 4 with the
-    order that gives eq. 5 of [1]_. The model uses only the directions that the source knows; what
-    lies outside has no prior and is left out, with a warning if it is more than 1 % of the
+    order that gives eq. 5 of [Cao2013]_. The model uses only the directions that the source knows;
+    what lies outside has no prior and is left out, with a warning if it is more than 1 % of the
     variance.
 
     With a source, people with a single picture are welcome: they tell about the sum of both
@@ -178,8 +178,7 @@ rank_, objective_, n_iter_, n_people_, n_samples_, features_, truncation_error_
 
     References
     ----------
-    .. [1] X. Cao, D. Wipf, F. Wen, G. Duan, "A practical transfer learning algorithm for face
-       verification", ICCV 2013, with its supplement.
+    [Cao2013]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

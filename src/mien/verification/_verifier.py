@@ -159,8 +159,7 @@ class Verifier(MakesDecisions, KeepsFitted, BaseEstimator):
 
     References
     ----------
-    N. Brümmer, J. du Preez, "Application-independent evaluation of speaker detection", Computer
-    Speech and Language 20, 2006.
+    [Brummer2006]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------
