@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from mien._core.progress import track
 from mien._core.sampling import cap_rows
 from mien._core.validation import check_images
-from mien.errors import InputError
+from mien.errors import InputError, InputTypeError
 
 __all__ = [
     "PairedDescriptors",
@@ -275,7 +275,9 @@ class PairedDescriptors(TransformerMixin, BaseEstimator):
         return self._apply(described)
 
     def _describe(self, X: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        if not hasattr(X, "__len__") or hasattr(X, "nnz") or isinstance(X, (str, bytes, dict)):
+        if hasattr(X, "nnz"):
+            raise InputTypeError("X is sparse: pictures are dense arrays; use .toarray()")
+        if not hasattr(X, "__len__") or isinstance(X, (str, bytes, dict)):
             raise InputError(f"X must be pictures, an array or a list; got {type(X).__name__}")
         if len(X) == 0:
             raise InputError("no pictures to describe")

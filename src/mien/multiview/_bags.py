@@ -74,7 +74,7 @@ def check_bags(bags: Any, n_features: int | None = None, name: str = "X") -> Bag
         found = _from_offsets(bags[0], np.asarray(bags[1]), name)
     elif isinstance(bags, (list, tuple)) and any(np.ndim(bag) == 2 for bag in bags):
         found = _from_list(bags, name)
-    elif np.ndim(bags) == 3:
+    elif np.asarray(bags).ndim == 3:
         array = np.asarray(bags)
         n, m, width = array.shape
         rows = check_rows(array.reshape(n * m, width), input_name=name, dtype=_FLOATS)
