@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mien._core.validation import require
-
 if TYPE_CHECKING:
     from mien.faces import FoundFace
     from mien.gallery import Gallery
@@ -39,14 +37,14 @@ def make_album(folder: str | os.PathLike[str], *, random_state: int = 0) -> tupl
     gallery, photos : Path
         For ``mien serve --gallery GALLERY --photos PHOTOS``.
     """
-    require("cv2", "faces", "the album")
-    from mien.faces import analyse_pictures
+    from mien.faces import analyse_pictures, load_engine
     from mien.gallery import Gallery
     from mien.recognition import load_model
 
     photos, place = Path(folder) / "photos", Path(folder) / "people.gallery"
     if place.exists() and photos.is_dir():
         return place, photos
+    load_engine("sface")  # before anything is written: its packages may be missing
     written = _write_photos(photos, random_state)
     place.unlink(missing_ok=True)
     with Gallery.create(place, load_model(None, "sface")) as gallery:

@@ -191,7 +191,10 @@ class FisherVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         descriptors = cap_rows(descriptors, self.max_descriptors, rng)
         spread = float(descriptors.var(axis=0, dtype=np.float64).mean())
         if np.all(descriptors == descriptors[0]):
-            raise InputError("all descriptors are the same: there is nothing to model")
+            raise InputError(
+                "all descriptors are the same, so there is nothing to model: "
+                f"n_samples = {len(descriptors)}"
+            )
         self.mixture_ = GaussianMixture(
             self.n_components,
             covariance_type="diag",
