@@ -101,7 +101,7 @@ class Gallery(GalleryChanges, GalleryReading):
     ...     with Gallery.create(f"{folder}/people.gallery", verifier) as gallery:
     ...         gallery.enrol("Ann", X[1400:1403], digests=digests)
     ...         [found.person for found in gallery.identify(X[[1403, 1405]], fpir=0.05)]
-    EnrolResult(added=3, already=0)
+    EnrolResult(added=3, already=0, refused=0)
     ['Ann', None]
     """
 
