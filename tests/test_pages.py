@@ -81,7 +81,7 @@ def test_blocks_run_in_order(
         for path in album.iterdir():
             (tmp_path / path.name).symlink_to(path)
     if "data" in needs:
-        request.getfixturevalue("data_home")
+        monkeypatch.setenv("MIEN_DATA", str(request.getfixturevalue("data_home")))
     monkeypatch.chdir(place)
     names: dict[str, object] = {"__name__": "__main__"}
     for block in blocks:

@@ -52,7 +52,7 @@ def test_identify_refuses_what_it_cannot_use(folder: Path, tmp_path: Path) -> No
     model, _ = train_committee(folder, size=16, n_members=2, random_state=0)
     with pytest.raises(InputError, match="between 0 and 1"):
         identify(model, [folder / "p3"], threshold=2)
-    with pytest.raises(MissingDataError, match="not there"):
+    with pytest.raises(MissingDataError, match="does not exist"):
         _list_pictures([folder / "nobody"])
     with pytest.raises(DataError, match="no pictures"):
         _list_pictures([tmp_path])

@@ -9,7 +9,7 @@ import pytest
 
 from mien.errors import InputError, NotEnoughDataError
 from mien.gallery import Gallery
-from mien.recognition import FaceModel, _adapt, load_source
+from mien.recognition import FaceModel, _adapt, load_model, load_source
 from mien.recognition._adapt import _Decisions, _gain, _Held, adapt_to, adapt_vectors
 from mien.verification import TransferJointBayesian
 from tests.near import assert_near
@@ -155,3 +155,8 @@ def test_a_gallery_keeps_its_verifier_where_nothing_is_gained(
     assert held_out((0.20, 0.10, 0.30), good)
     with Gallery.open(place, read_only=True) as gallery:
         assert gallery.model.card["name"] == "adapted verifier"
+
+
+def test_nobody_at_all() -> None:
+    with pytest.raises(NotEnoughDataError, match="got 0"):
+        adapt_to(load_model(), np.zeros((0, 128)), np.zeros(0, dtype=np.int64), [])

@@ -55,7 +55,7 @@ def test_a_table(tmp_path: Path) -> None:
 
 
 def test_no_folder_no_people(tmp_path: Path) -> None:
-    with pytest.raises(MissingDataError, match="not there"):
+    with pytest.raises(MissingDataError, match="does not exist"):
         list_people(tmp_path / "nobody")
     (tmp_path / "a.jpg").write_bytes(b"")
     with pytest.raises(DataError, match="no person's folder"):

@@ -382,7 +382,7 @@ def test_settings(page: Any) -> None:
     page.get_by_role("button", name="New key").click()
     expect(page.locator("dialog .secret")).to_contain_text("mien_")
     page.get_by_role("button", name="Close").first.click()
-    row = page.locator("li", has_text="<img")
+    row = page.locator("li", has_text="<img").filter(has_text="read ·")
     row.get_by_role("button", name="End").click()
     expect(row).to_contain_text("ended")
     expect(page.get_by_role("heading", name="Audit trail")).to_be_visible()

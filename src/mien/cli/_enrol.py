@@ -12,7 +12,6 @@ from mien.cli._models import check_model
 from mien.cli._options import AsJson, Jobs, MinQuality, Passphrase, ask_key, refuse
 from mien.cli._outputs import check_file, saying_what_is_kept
 from mien.errors import InputError
-from mien.gallery import has_gallery, is_address
 
 if TYPE_CHECKING:
     from mien.recognition import Failure, NamedEnrolment
@@ -106,6 +105,8 @@ def run(
     An interrupted run continues when it is started again. Exit code 1: some pictures could not be
     used; all others are enrolled.
     """
+    from mien.gallery import has_gallery, is_address
+
     if model is not None:
         check_model(model, "mien enrol")
     if names:

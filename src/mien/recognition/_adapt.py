@@ -228,7 +228,8 @@ def _count_useful(y: np.ndarray) -> int:
 
 def _limit(y: np.ndarray) -> np.ndarray:
     """Rows of at most so many pictures of a person: nobody dominates."""
-    return np.concatenate([np.flatnonzero(y == name)[:_MOST_PICTURES] for name in np.unique(y)])
+    rows = [np.flatnonzero(y == name)[:_MOST_PICTURES] for name in np.unique(y)]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *rows])
 
 
 def _compare(source: FaceModel, X: np.ndarray, y: np.ndarray) -> _Held | None:
