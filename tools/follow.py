@@ -12,8 +12,10 @@ that no page shows an output that nobody saw. A command that fails stops the tut
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -40,6 +42,7 @@ class _Shell:
     def __init__(self, place: Path) -> None:
         self.place = place
         self.python: list[str] = []
+        self.sessions: list[int] = []
         self.environment = os.environ | {
             "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
             "COLUMNS": str(_WIDTH),
@@ -62,17 +65,25 @@ class _Shell:
             command = [sys.executable, "-W", "ignore", "-c", program]
         else:
             command = ["bash", "-e", "-c", code]
-        done = subprocess.run(
+        process = subprocess.Popen(
             command,
             cwd=self.place,
             env=self.environment,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            check=False,
-            timeout=600,
+            start_new_session=True,  # what a block leaves in the background is ended with the page
         )
-        return done.returncode, done.stdout, done.stderr
+        self.sessions.append(process.pid)
+        output, errors = process.communicate(timeout=600)
+        return process.returncode, output, errors
+
+    def close(self) -> None:
+        """End whatever the blocks left running."""
+        for session in self.sessions:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(session, signal.SIGTERM)
 
 
 def _tidy(output: str) -> str:
@@ -105,6 +116,7 @@ def follow(page: Path, write: bool = False) -> Outcome:
                         failed = f"line {line}: exit {code_of}\n{output}\n{errors}"
                         break
             end = found.end()
+        shell.close()
     seconds = time.perf_counter() - start
     if write and not failed:
         page.write_text("".join(pieces) + text[end:], encoding="utf-8")
