@@ -83,7 +83,11 @@ def test_commands_on_the_pages_exist(page: Path) -> None:
         while hasattr(command, "list_commands") and rest and not rest[0].startswith("-"):
             assert rest[0] in command.list_commands(None), f"{page.name}: {' '.join(words)}"
             command, rest = command.get_command(None, rest[0]), rest[1:]
-        options = {option for parameter in command.params for option in parameter.opts}
+        options = {
+            option
+            for parameter in command.params
+            for option in (*parameter.opts, *parameter.secondary_opts)
+        }
         used = {word.partition("=")[0] for word in rest if word.startswith("--")}
         assert used <= options | {"--help"}, f"{page.name}: {' '.join(words)}"
 
