@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import io
+import os
 import re
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +78,15 @@ class Site:
         return make_link(Settings(place / "galleries", place / "state", port=self.server.port))
 
 
+@contextmanager
+def _short_folder() -> Iterator[None]:
+    """A browser's sockets lie in its temporary folder, and their names have at most 100 letters."""
+    place = "/tmp" if os.path.isdir("/tmp") else None
+    with tempfile.TemporaryDirectory(dir=place) as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TMPDIR", folder)
+        yield
+
+
 @pytest.fixture(scope="module")
 def site(
     tmp_path_factory: pytest.TempPathFactory, portraits: dict[str, list[bytes]], group: bytes
@@ -98,7 +110,7 @@ def site(
     state.close()
     server.start()
     try:
-        with playwright.sync_playwright() as driver:
+        with _short_folder(), playwright.sync_playwright() as driver:
             browser = driver.chromium.launch(
                 executable_path=CHROMIUM,
                 args=[
