@@ -55,7 +55,7 @@ class GroupStatistics(AdditiveStatistics):
 
     Every learner that needs no more of its data than this can be fitted from it:
     ``model.fit(statistics)`` gives what ``model.fit(X, y)`` of all parts together would give, up
-    to rounding. The parts can be made on different machines, saved with :func:`mien.save`, loaded
+    to rounding. The parts can be made on different machines, saved with ``mien.save``, loaded
     and added in any order; a group may be spread over several of them.
 
     Parameters

@@ -59,7 +59,7 @@ class Completion(NamedTuple):
 class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
     """Base of the completers: scikit-learn transformers that fill in covered (NaN) features.
 
-    A subclass has a parameter ``cover`` and implements :meth:`_learn` and :meth:`_estimate`.
+    A subclass has a parameter ``cover`` and implements ``_learn`` and ``_estimate``.
 
     Attributes
     ----------

@@ -65,7 +65,7 @@ class RidgeCompleter(Completer):
     With mean μ and covariance Σ, v the visible features and h all of them, the estimate is
     μ_h + Σ_hv (Σ_vv + αI)⁻¹ (x_v − μ_v): the conditional mean of a Gaussian with white noise of
     variance α on what is seen. As it follows from the moments alone, any linear view of a vector
-    (:meth:`estimate`) can be completed: block means of a picture give its enlargement.
+    (``estimate``) can be completed: block means of a picture give its enlargement.
 
     References
     ----------

@@ -274,7 +274,7 @@ def pairs_in_pictures(pictures: Any, videos: Any = None) -> np.ndarray:
     Returns
     -------
     pairs : (n_pairs, 2)
-        Rows of two faces, for ``cannot_link`` of :class:`ConstrainedClustering`.
+        Rows of two faces, for ``cannot_link`` of ``ConstrainedClustering``.
 
     Examples
     --------
