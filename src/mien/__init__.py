@@ -24,6 +24,7 @@ __all__ = [
     "crops",
     "datasets",
     "demo",
+    "distributed",
     "errors",
     "evaluation",
     "faces",

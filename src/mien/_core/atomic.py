@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,32 +13,38 @@ from mien.errors import DataError
 
 __all__ = ["atomic_path", "write_atomically"]
 
+_DESCRIPTORS = "/proc/self/fd"
+
 
 @contextmanager
 def atomic_path(path: str | Path, *, private: bool = False) -> Iterator[Path]:
-    """Give a temporary path beside ``path`` that takes its place when the block ends well.
+    """Give a temporary path that takes the place of ``path`` when the block ends well.
 
-    The temporary file is flushed to the disk before the rename, and the folder after it. If the
-    block raises, the temporary file is removed and whatever stood at ``path`` stays.
+    The temporary file is flushed to the disk before it gets the name, and the folder after it. If
+    the block raises, the temporary file is removed and whatever stood at ``path`` stays.
 
     Parameters
     ----------
     path : str or Path
         Its folder must be there; a file that is there is replaced.
     private : bool
-        Readable by its owner only, as models and templates are personal data.
+        Readable by its owner only, as models and templates are personal data. Where the system
+        allows it, the file has no name until it is whole, so that a killed process leaves nothing;
+        the path may then only be opened for writing.
     """
     target = Path(path)
-    if not target.parent.is_dir():
+    if not os.path.isdir(target.parent):
         raise DataError(f"cannot write {target}: the folder {target.parent} does not exist")
-    if target.is_dir():
+    if os.path.isdir(target):
         raise DataError(f"cannot write {target}: a folder of that name is in the way")
     try:
-        handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+        unnamed = _open_unnamed(target.parent) if private else None
+        if unnamed is not None:
+            yield from _name_at_the_end(target, unnamed)
+            return
+        temporary = _make_beside(target)
     except OSError as error:
         raise DataError(f"cannot write {target}: {error.strerror or error}") from error
-    os.close(handle)
-    temporary = Path(name)
     try:
         yield temporary
         os.chmod(temporary, 0o600 if private else 0o666 & ~_umask())
@@ -48,6 +55,52 @@ def atomic_path(path: str | Path, *, private: bool = False) -> Iterator[Path]:
         raise DataError(f"cannot write {target}: {error.strerror or error}") from error
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _make_beside(target: Path) -> Path:
+    """A new empty file in the same folder."""
+    # A file system takes 255 bytes: a name that just fits has no room for more.
+    short = os.fsencode(target.name)[:200].decode("utf-8", "ignore")
+    handle, name = tempfile.mkstemp(prefix=f".{short}.", dir=target.parent)
+    os.close(handle)
+    return Path(name)
+
+
+def _open_unnamed(folder: Path) -> int | None:
+    """A file without a name in a folder, for its owner only; None where there are none."""
+    if not hasattr(os, "O_TMPFILE") or not os.path.isdir(_DESCRIPTORS):
+        return None
+    try:
+        return os.open(folder, os.O_TMPFILE | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError:  # a file system, or a system, without
+        return None
+
+
+def _name_at_the_end(target: Path, descriptor: int) -> Iterator[Path]:
+    place = f"{_DESCRIPTORS}/{descriptor}"
+    folder = os.open(target.parent, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        yield Path(place)
+        os.fsync(descriptor)
+        # With a descriptor of the folder the link is to the file, not to its place in /proc.
+        try:
+            os.link(place, target.name, dst_dir_fd=folder)
+        except OSError as error:
+            temporary = _make_beside(target)
+            try:
+                if isinstance(error, FileExistsError):
+                    temporary.unlink()
+                    os.link(place, temporary.name, dst_dir_fd=folder)
+                else:  # a system that gives no names afterwards
+                    shutil.copyfile(place, temporary)
+                    _flush(temporary)
+                os.replace(temporary, target)
+            finally:
+                temporary.unlink(missing_ok=True)
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+        os.close(descriptor)
 
 
 def write_atomically(path: str | Path, content: bytes, *, private: bool = False) -> Path:

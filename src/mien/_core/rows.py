@@ -14,7 +14,14 @@ import numpy as np
 
 from mien.errors import InputError, InputTypeError
 
-__all__ = ["check_rows", "check_sets", "settle_range", "validate_rows"]
+__all__ = [
+    "check_rows",
+    "check_sets",
+    "is_dask_array",
+    "refuse_dask",
+    "settle_range",
+    "validate_rows",
+]
 
 #: Precision -> magnitudes that are taken: what is smaller becomes zero, what is larger is refused.
 #: Fourth powers stay finite and above zero in both.
@@ -182,6 +189,7 @@ def _describe(name: str, array: np.ndarray, limit: float, nan: bool) -> str:
 
 def _refuse_others(name: str, X: Any) -> Any:
     """Refuse text, dates and objects that are not numbers, which scikit-learn would convert."""
+    X = refuse_dask(name, X)
     if hasattr(X, "indptr") and X.dtype.kind not in "biuf":
         raise InputError(f"{name} must be real numbers; got {X.dtype}")
     if isinstance(X, np.ma.MaskedArray):
@@ -205,6 +213,22 @@ def _refuse_others(name: str, X: Any) -> Any:
             raise InputError(
                 f"{name} must be real numbers; got a {type(strange).__name__} among them"
             )
+    return X
+
+
+def is_dask_array(X: Any) -> bool:
+    """Whether X is a collection of Dask, without importing it."""
+    return hasattr(X, "__dask_graph__") and hasattr(X, "compute")
+
+
+def refuse_dask(name: str, X: Any) -> Any:
+    """Refuse a Dask array, which NumPy and scikit-learn would read as a whole without a word."""
+    if is_dask_array(X):
+        raise InputTypeError(
+            f"{name} is a Dask array, and would be pulled into memory as a whole: use "
+            "mien.distributed.fit(model, X, y), which reads it in parts, or X.compute() if it is "
+            "small"
+        )
     return X
 
 

@@ -10,11 +10,11 @@ from scipy import linalg, sparse
 
 from mien._core.linalg import symmetrize
 from mien._core.progress import track
-from mien._core.rows import settle_range
+from mien._core.rows import refuse_dask, settle_range
 from mien._core.validation import check_labels, find_unknown
 from mien.errors import InputError
 
-__all__ = ["AdditiveStatistics", "GroupStatistics", "agree_features"]
+__all__ = ["AdditiveStatistics", "GroupStatistics", "agree_features", "sum_runs"]
 
 # Rows that are centred and multiplied at once: small enough for the cache, many enough for BLAS.
 _ROWS = 1024
@@ -126,6 +126,7 @@ class GroupStatistics(AdditiveStatistics):
         self.features = features
         self.batch_size = int(batch_size)
         self.n_features = 0
+        self._shift_given = False
         self._start(0)
 
     def _start(self, n_features: int) -> None:
@@ -162,7 +163,7 @@ class GroupStatistics(AdditiveStatistics):
         Vectors whose label is None, NaN, NaT or -1 are in no group; ``y=None`` puts all of them
         in none.
         """
-        X = X if isinstance(X, np.ndarray) else np.asarray(X)
+        X = X if isinstance(X, np.ndarray) else np.asarray(refuse_dask("X", X))
         if X.ndim != 2 or X.shape[1] == 0 or self.n_features not in (0, X.shape[1]):
             wanted = self.n_features or "n_features"
             raise InputError(f"a batch must have the shape (n, {wanted}); got {X.shape}")
@@ -183,7 +184,7 @@ class GroupStatistics(AdditiveStatistics):
             with np.errstate(over="ignore"):
                 X = X.astype(np.float64)
         X = settle_range("the batch", X)
-        if self.n_samples == 0:
+        if self.n_samples == 0 and not self._shift_given:
             self.shift = X.mean(axis=0, dtype=np.float64)
         room = None
         for rows in _row_blocks(len(X), self.n_features):
@@ -199,6 +200,29 @@ class GroupStatistics(AdditiveStatistics):
                 self._add_grouped(Z[~alone], y[rows][~alone])
             else:
                 self._add_grouped(Z, y[rows])
+
+    def collect_products(self, X: np.ndarray) -> Self:
+        """Add the products of grouped vectors, but not the groups; see `CondensedStatistics`.
+
+        X is checked already, by ``check_rows``.
+        """
+        for rows in _row_blocks(len(X), self.n_features):
+            self._upper = _add_products(X[rows] - self.shift, self._upper)
+        return self
+
+    def collect_sums(self, X: np.ndarray, rows: np.ndarray, codes: np.ndarray) -> np.ndarray:
+        """Add the products of rows (n,) of X, and return the sums (g, d) of their groups.
+
+        The groups ``codes`` (n,) go from 0 to g − 1 and rise; sums are about the shift.
+        """
+        sums = np.zeros((int(codes[-1]) + 1, self.n_features))
+        for block in _row_blocks(len(rows), self.n_features):
+            Z = X[rows[block]] - self.shift
+            self._upper = _add_products(Z, self._upper)
+            mine = codes[block]
+            # A group that a block has cut in two comes last in the one and first in the other.
+            sums[mine[0] : mine[-1] + 1] += sum_runs(Z, mine)[1]
+        return sums
 
     def _add_grouped(self, Z: np.ndarray, y: np.ndarray) -> None:
         """Add vectors Z (n, n_features), less the shift, of groups y (n,)."""
@@ -257,6 +281,13 @@ class GroupStatistics(AdditiveStatistics):
         self._add_groups(list(other._rows), sums + other.counts[:, None] * delta, other.counts)
         return self
 
+    def start_at(self, shift: np.ndarray) -> Self:
+        """Fix what is subtracted, so that parts with one shift are added without cross terms."""
+        self._start(len(shift))
+        self.shift = np.array(shift, dtype=np.float64)
+        self._shift_given = True
+        return self
+
     def empty(self) -> Self:
         """Statistics of the same kind of vectors that have seen none."""
         return type(self)(self.features, batch_size=self.batch_size)
@@ -296,6 +327,14 @@ class GroupStatistics(AdditiveStatistics):
         if centre is None:
             return sums.copy()
         return sums + self.counts[:, None] * (self.shift - centre)
+
+    def loose_groups(self, centre: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Sums (g, n_features) about ``centre``, and sizes (g,), of groups that are kept apart."""
+        return self.sums(centre), self.counts
+
+    def size_products(self, centre: np.ndarray) -> list[tuple[int, int, np.ndarray]]:
+        """Size, number of groups and ``Σ s sᵀ`` about ``centre``, where groups are condensed."""
+        return []
 
     def group_means(self) -> np.ndarray:
         """Mean (n_groups, n_features) of each group, in the order of ``labels``."""
@@ -407,6 +446,23 @@ class GroupStatistics(AdditiveStatistics):
             self._alone_total = np.array(arrays["alone_total"], dtype=np.float64)
             self._alone_upper = np.array(arrays["alone_second"], dtype=np.float64, order="F")
 
+    def adopt(
+        self,
+        moments: GroupStatistics,
+        labels: list[Any],
+        sums: np.ndarray | None,
+        counts: np.ndarray | None,
+    ) -> Self:
+        """Add moments about the same shift, and new groups with their sums and sizes."""
+        self._upper += moments._upper
+        self._n_alone += moments._n_alone
+        self._alone_total += moments._alone_total
+        if moments._alone_upper is not None:
+            self._alone_upper = np.asfortranarray(moments._alone_upper)
+        if sums is not None and counts is not None:
+            self._add_groups(labels, sums, counts)
+        return self
+
     def _add_groups(self, names: list[Any], sums: np.ndarray, counts: np.ndarray) -> None:
         rows = np.asarray([self._rows.setdefault(name, len(self._rows)) for name in names], int)
         if len(self._rows) > len(self._counts):
@@ -450,6 +506,16 @@ def _mirror(upper: np.ndarray) -> np.ndarray:
     """The symmetric matrix of an upper triangle."""
     upper = np.triu(upper)
     return upper + np.triu(upper, 1).T
+
+
+def sum_runs(Z: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Where runs of equal codes (n,) begin (g,), and the sums (g, d) of their rows of Z (n, d)."""
+    starts = np.flatnonzero(np.concatenate([[True], codes[1:] != codes[:-1]]))
+    n = len(codes)
+    members = sparse.csr_array(
+        (np.ones(n), np.arange(n), np.append(starts, n)), shape=(len(starts), n)
+    )
+    return starts, members @ Z
 
 
 def _row_blocks(n: int, n_features: int) -> Iterator[slice]:

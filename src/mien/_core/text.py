@@ -22,7 +22,7 @@ import unicodedata
 
 from mien.errors import InputError
 
-__all__ = ["PLACES", "check_name", "escape_html", "safe_text", "skeleton"]
+__all__ = ["PLACES", "check_name", "count", "escape_html", "safe_text", "skeleton"]
 
 _LONGEST_NAME = 200
 # Letters and marks that show nothing, beside those that Unicode calls control or format.
@@ -88,6 +88,11 @@ _LOOKALIKES = str.maketrans(
         "|": "l",
     }
 )
+
+
+def count(number: int, one: str, many: str = "") -> str:
+    """A number with its noun: "1 face", "2 faces"."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def is_visible(letter: str) -> bool:

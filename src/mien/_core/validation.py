@@ -136,7 +136,7 @@ def check_integer(name: str, value: Any, low: int | None = None, high: int | Non
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
         raise InputError(f"{name} must be an integer; got {value!r:.40}")
     if (low is not None and value < low) or (high is not None and value > high):
-        wanted = f"at least {low}" if high is None else f"within {low} … {high}"
+        wanted = f"at least {low}" if high is None else f"from {low} to {high}"
         raise InputError(f"{name} must be {wanted}; got {value}")
     return int(value)
 

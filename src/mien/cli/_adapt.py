@@ -120,7 +120,7 @@ def _revert(gallery: Path | None, passphrase: bool, as_json: bool) -> None:
         print_json({"gallery": str(gallery), "reverted to": name})
     else:
         say(f"{gallery} has the verifier before its last change again: {name or 'without a name'}.")
-        note("The other one is kept: --revert once more returns to it.")
+        note("The other one is kept: run --revert again to return to it.")
 
 
 def _show(result: Adaptation, out: Path | None, gallery: Path | None) -> None:

@@ -16,7 +16,7 @@ __all__ = ["app", "main"]
 
 _TRAIN = {
     "verification": Verb("mien.cli._crops_train_verification", "Learn a verifier."),
-    "committee": Verb("mien.cli._crops_train_committee", "Learn to name the people of a folder."),
+    "committee": Verb("mien.cli._crops_train_committee", "Learn to name the people in a folder."),
     "completer": Verb("mien.cli._crops_train_completer", "Learn to complete faces."),
     "encoder": Verb("mien.cli._crops_train_encoder", "Learn to turn a picture into one vector."),
 }
@@ -34,8 +34,8 @@ _PEOPLE = {
     "rename": Verb("mien.cli._people:rename_person", "Give a person another name."),
     "merge": Verb("mien.cli._people:merge_people", "Merge two people into one."),
     "delete": Verb("mien.cli._people:delete_person", "Delete a person and all their faces."),
-    "purge": Verb("mien.cli._keeping:purge_people", "Delete whose time has ended."),
-    "export": Verb("mien.cli._keeping:export_person", "Everything held about a person."),
+    "purge": Verb("mien.cli._keeping:purge_people", "Delete people whose time has expired."),
+    "export": Verb("mien.cli._keeping:export_person", "Export everything stored about a person."),
     "faces": Verb("mien.cli._faces:list_faces", "List the enrolled faces of a person."),
     "move-face": Verb("mien.cli._faces:move_face", "Give faces to another person."),
     "remove-face": Verb("mien.cli._faces:remove_face", "Take faces out of a gallery."),
@@ -44,14 +44,16 @@ _KEYS = {
     "create": Verb("mien.cli._keys:create_key", "Make a key for a server and print it."),
     "link": Verb("mien.cli._keys:make_link", "Print a link that signs in to the page, once."),
     "list": Verb("mien.cli._keys:list_keys", "List the keys of a server."),
-    "revoke": Verb("mien.cli._keys:revoke_key", "End a key at once."),
+    "revoke": Verb("mien.cli._keys:revoke_key", "Revoke a key immediately."),
 }
 _GALLERY = {
+    "change-key": Verb("mien.cli._keeping:change_key", "Change the passphrase of a gallery."),
     "check": Verb("mien.cli._gallery:check", "Check a gallery and whether its rates hold."),
     "forget": Verb("mien.cli._gallery:forget", "Delete what was remembered about pictures."),
     "move": Verb("mien.cli._keeping:move", "Copy a gallery between files and databases."),
-    "history": Verb("mien.cli._faces:show_history", "List the last changes."),
-    "undo": Verb("mien.cli._faces:undo", "Undo the last changes."),
+    "rotate": Verb("mien.cli._keeping:rotate", "Turn all vectors by a new secret rotation."),
+    "history": Verb("mien.cli._faces:show_history", "List the most recent changes."),
+    "undo": Verb("mien.cli._faces:undo", "Undo the most recent changes."),
 }
 _EXPORT = {
     "xmp": Verb("mien.cli._export", "Write names as XMP for photo applications."),
@@ -68,8 +70,8 @@ VERBS = {
     "identify": Verb("mien.cli._identify", "Name the people in photographs and videos."),
     "find": Verb("mien.cli._find", "List the photographs that show people."),
     "export": Verb(_EXPORT, "Write names for photo applications."),
-    "watch": Verb("mien.cli._watch", "Watch a camera: who came, who went."),
-    "people": Verb(_PEOPLE, "List, rename, merge, mend and delete the people in a gallery."),
+    "watch": Verb("mien.cli._watch", "Watch a camera and report who comes and goes."),
+    "people": Verb(_PEOPLE, "List, rename, merge, correct and delete the people in a gallery."),
     "gallery": Verb(_GALLERY, "Check a gallery and its error rates; undo changes."),
     "adapt": Verb("mien.cli._adapt", "Adapt the verifier to your own people and camera."),
     "cluster": Verb("mien.cli._cluster", "Sort photographs or the faces of a video by person."),

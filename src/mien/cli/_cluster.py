@@ -17,6 +17,7 @@ from mien.cli._options import (
     MinQuality,
     Model,
     Passphrase,
+    Scheduler,
     ask_key,
     refuse,
 )
@@ -48,6 +49,22 @@ def run(
     resume: Annotated[
         bool,
         typer.Option("--resume", help="For photographs: continue an interrupted run in --out."),
+    ] = False,
+    keep: Annotated[
+        bool,
+        typer.Option(
+            "--keep",
+            help="For photographs: keep the templates of the faces in --out, so that photographs "
+            "can be added later.",
+        ),
+    ] = False,
+    add: Annotated[
+        bool,
+        typer.Option(
+            "--add",
+            help="For photographs: --out was sorted with --keep; analyse only new photographs, "
+            "and let its people keep their numbers.",
+        ),
     ] = False,
     write: Annotated[
         Write | None,
@@ -99,12 +116,21 @@ def run(
             "--gallery",
             "-g",
             metavar="FILE",
-            help="Gallery whose model decides. It learns from the faces where strangers lie in "
-            "pictures of this camera; nobody is enrolled, and only counts are kept.",
+            help="Gallery whose model decides. The faces also calibrate its error rates for this "
+            "camera; nobody is enrolled, and only counts are kept.",
             show_default=False,
         ),
     ] = None,
     passphrase: Passphrase = False,
+    neighbours: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Compare each face with so many nearest neighbours; 0 compares all with all.",
+            show_default="all with all up to 10,000 faces, then 24",
+        ),
+    ] = None,
+    scheduler: Scheduler = None,
     jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
@@ -123,22 +149,24 @@ def run(
         placed = None if write is Write.table else write
         refuse(
             "is for photographs, and the input is a video",
-            bursts=bursts, resume=resume, write=placed, collages=collages,
+            bursts=bursts, resume=resume, write=placed, collages=collages, keep=keep, add=add,
         )  # fmt: skip
     if model is not None:
         check_model(model, "mien cluster")
     if gallery is None:
         refuse("is for a gallery, and none was given", passphrase=passphrase)
     else:
-        refuse("has no effect with --gallery, which brings its own", model=model)
+        refuse("has no effect with --gallery, which has its own model", model=model)
     check_folder(out)
     from mien.recognition import cluster_files
 
-    with saying_what_is_kept(lambda: _kept(out)), showing_progress():
+    with saying_what_is_kept(lambda: _kept(out, add)), showing_progress():
         found = cluster_files(
             photos,
             out,
             resume=resume,
+            add=add,
+            keep=keep,
             how=(write or Write.link).value,
             model=model,
             engine=engine,
@@ -151,6 +179,8 @@ def run(
             n_jobs=jobs,
             gallery=gallery,
             key=ask_key(passphrase),
+            neighbours=neighbours,
+            scheduler=scheduler,
         )
     if as_json:
         print_json(found.to_dict() | {"out": str(out)})
@@ -166,12 +196,16 @@ def run(
             f"{gallery} has learned from {count(found.observed.n_faces, 'unnamed face')} of about "
             f"{count(found.observed.n_people, 'person', 'people')}: see mien gallery check"
         )
+    if keep or add:
+        note(f"{out} keeps the templates of the faces: add photographs with --add.")
     note_live(photos)
     note(f"Overview: {out / 'report.html'}")
 
 
-def _kept(out: Path) -> str:
+def _kept(out: Path, add: bool) -> str:
     """What an interrupted run leaves behind."""
+    if add:
+        return "The earlier result stands, and the faces found so far are kept: run it again."
     if not any(out.glob(".*.journal")):
         return "Nothing was written."
     return (

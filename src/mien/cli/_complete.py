@@ -9,7 +9,7 @@ import typer
 
 from mien.cli._display import note, print_json, say, showing_progress
 from mien.cli._models import check_model
-from mien.cli._options import AsJson
+from mien.cli._options import AsJson, PictureOut
 from mien.cli._outputs import check_file, check_folder
 
 __all__ = ["default_out", "run", "show_pictures"]
@@ -35,14 +35,7 @@ def run(
         ),
     ] = None,
     engine: Annotated[str, typer.Option(help="Engine that finds faces: sface or dlib.")] = "sface",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE|FOLDER",
-            help="Picture to write, or folder for a folder.",
-            show_default="beside the input",
-        ),
-    ] = None,
+    out: PictureOut = None,
     completed: Annotated[
         Path | None,
         typer.Option(

@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from mien.cli._crops_train_verification import Far, show_verifier
+from mien.cli._crops_train_verification import EStep, Far, WhichEStep, show_verifier
 from mien.cli._display import showing_progress
 from mien.cli._models import check_model
-from mien.cli._options import AsJson, ModelOut
+from mien.cli._options import AsJson, ModelOut, refuse
 
 __all__ = ["run"]
+
+
+class Centring(StrEnum):
+    """Whose mean is taken for the origin."""
+
+    shrunken = "shrunken"
+    target = "target"
+    source = "source"
 
 
 def run(
@@ -32,6 +41,24 @@ def run(
     ],
     out: ModelOut,
     far: Far = None,
+    source_people: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="How many people the source model counts for; it fades as your people grow.",
+            show_default="chosen on held-out people",
+        ),
+    ] = None,
+    strength: Annotated[
+        float | None,
+        typer.Option(
+            min=0, help="Weight of the source that does not fade: the paper's lambda, instead."
+        ),
+    ] = None,
+    centring: Annotated[
+        Centring, typer.Option(help="Mean of the source, of your people, or between the two.")
+    ] = Centring.shrunken,
+    e_step: WhichEStep = EStep.exact,
     as_json: AsJson = False,
 ) -> None:
     """Move a verifier to the people of a folder or of a table of vectors.
@@ -39,10 +66,20 @@ def run(
     mien crops adapt crowd.mien family --out family.mien
     """
     check_model(model, "mien crops adapt")
+    if strength is not None:
+        refuse("is given by --strength already", source_people=source_people)
     from mien.crops import adapt
     from mien.files import load, save
 
     with showing_progress():
-        adapted, summary = adapt(load(model), faces, far=far)
+        adapted, summary = adapt(
+            load(model),
+            faces,
+            far=far,
+            source_people="auto" if source_people is None else source_people,
+            strength=strength,
+            centring=centring.value,
+            e_step=e_step.value,
+        )
         save(adapted, out)
     show_verifier(summary, out, as_json=as_json)

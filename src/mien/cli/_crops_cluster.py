@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from mien.cli._cluster import OutFolder, Write, show_sizes
-from mien.cli._display import note, print_json, say, showing_progress
+from mien.cli._display import count, note, print_json, say, showing_progress
 from mien.cli._options import AsJson, refuse
 
 __all__ = ["run"]
@@ -77,8 +77,9 @@ def run(
         return
     n_groups = len(set(result.groups[result.groups >= 0].tolist()))
     say(
-        f"{len(result.files)} pictures of {result.n_clusters} people, from {n_groups} groups and "
-        f"{len(result.cannot_link)} pairs of different people."
+        f"{count(len(result.files), 'picture')} of {count(result.n_clusters, 'person', 'people')}, "
+        f"from {count(n_groups, 'group')} and {count(len(result.cannot_link), 'pair')} of "
+        "different people."
     )
     show_sizes(result.sizes)
     for reason in result.skipped:

@@ -10,7 +10,7 @@ import typer
 from mien.cli._complete import default_out, show_pictures
 from mien.cli._display import print_json, showing_progress
 from mien.cli._models import check_model
-from mien.cli._options import AsJson
+from mien.cli._options import AsJson, PictureOut
 
 __all__ = ["run"]
 
@@ -34,14 +34,7 @@ def run(
             show_default="that of the training",
         ),
     ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE|FOLDER",
-            help="Picture to write, or folder for a folder.",
-            show_default="beside the input",
-        ),
-    ] = None,
+    out: PictureOut = None,
     scale: Annotated[int, typer.Option(min=1, max=16, help="Enlarge the result this much.")] = 4,
     as_json: AsJson = False,
 ) -> None:

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from mien.cli._display import print_json, say, showing_progress, warn
-from mien.cli._options import AsJson, ModelOut, Seed
+from mien.cli._display import say, showing_progress, tell_training
+from mien.cli._options import AsJson, ModelOut, Seed, refuse
 
 __all__ = ["run"]
 
@@ -21,6 +21,23 @@ class Sampling(StrEnum):
     people = "people"
     images = "images"
     both = "both"
+
+
+class Priors(StrEnum):
+    """How likely everybody is."""
+
+    uniform = "uniform"
+    empirical = "empirical"
+
+
+class Light(StrEnum):
+    """What is done to the pictures first."""
+
+    auto = "auto"
+    none = "none"
+    length = "length"
+    local = "local"
+    smooth = "smooth"
 
 
 class Fusion(StrEnum):
@@ -48,6 +65,70 @@ def run(
     fusion: Annotated[
         Fusion, typer.Option(help="How the members' posteriors are combined.")
     ] = Fusion.sum,
+    fixed: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Number of largest eigenfaces that every member has (M0).",
+            show_default="a third of a member's",
+        ),
+    ] = None,
+    random: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Number of other eigenfaces that a member has (M1).",
+            show_default="from the number of pictures",
+        ),
+    ] = None,
+    people_per_member: Annotated[
+        int | None,
+        typer.Option(
+            min=2, help="For people and both: people that a member sees.", show_default="half"
+        ),
+    ] = None,
+    pictures_per_member: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="For images and both: pictures per person that a member sees.",
+            show_default="a bootstrap",
+        ),
+    ] = None,
+    discriminants: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Number of discriminants of a member.", show_default="from the pictures"
+        ),
+    ] = None,
+    shrinkage: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="Share of a ball in the scatter within people.",
+            show_default="from the pictures",
+        ),
+    ] = None,
+    mean_shrinkage: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="How far people's means are pulled towards the mean of all.",
+            show_default="from the pictures",
+        ),
+    ] = None,
+    priors: Annotated[
+        Priors, typer.Option(help="Everybody is equally likely, or as likely as in the folder.")
+    ] = Priors.uniform,
+    light: Annotated[
+        Light,
+        typer.Option(
+            help="What is done to the pictures first: nothing, unit length, local light taken out, "
+            "that blurred by a pixel, or what errs least on held-out pictures (auto)."
+        ),
+    ] = Light.auto,
     size: Annotated[int, typer.Option(min=8, help="Resize the faces to this many pixels.")] = 64,
     seed: Seed = 0,
     as_json: AsJson = False,
@@ -58,6 +139,10 @@ def run(
 
     mien crops identify people.mien holiday
     """
+    if sampling not in (Sampling.people, Sampling.both):
+        refuse(f"has no effect with --sampling {sampling}", people_per_member=people_per_member)
+    if sampling not in (Sampling.images, Sampling.both):
+        refuse(f"has no effect with --sampling {sampling}", pictures_per_member=pictures_per_member)
     from mien.crops import train_committee
     from mien.files import save
 
@@ -68,18 +153,29 @@ def run(
             n_members=members,
             sampling=sampling.value,
             fusion=fusion.value,
+            light=light.value,
+            n_fixed=fixed,
+            n_random=random,
+            n_people=people_per_member,
+            n_images=pictures_per_member,
+            n_discriminants=discriminants,
+            shrinkage="auto" if shrinkage is None else shrinkage,
+            mean_shrinkage="auto" if mean_shrinkage is None else mean_shrinkage,
+            priors=priors.value,
             random_state=seed,
         )
         save(model, out)
-    if as_json:
-        print_json(summary | {"model": str(out)})
+    if not tell_training(summary, out, as_json=as_json):
         return
-    for name in summary["skipped"]:
-        warn(f"not used: {name}")
     say(
         f"{summary['pictures']:,} pictures of {summary['people']:,} people; {summary['members']} "
         f"members with {summary['eigenfaces of a member']} eigenfaces each."
     )
+    for row in summary["light"]:
+        say(
+            f"{'Chosen' if row['chosen'] else 'Tried'}: {row['preparation']}, "
+            f"{100 * row['out_of_bag_error']:.1f} % of held-out pictures named wrongly."
+        )
     if summary["held out"]:
         value, low, high = summary["named rightly"]
         say(
@@ -87,5 +183,5 @@ def run(
             f"{100 * value:.1f} % named correctly [{100 * low:.1f}, {100 * high:.1f}]."
         )
     else:
-        say("Not tested: nobody has the three pictures that it takes.")
+        say("Not tested: this needs a person with at least three pictures.")
     say(f"Model: {out}")

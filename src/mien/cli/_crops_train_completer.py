@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,20 @@ __all__ = ["run"]
 
 _FACES = 4000
 _HELD_OUT = "chosen on held-out people"
+
+
+class Functions(StrEnum):
+    """Of the random features."""
+
+    sincos = "sincos"
+    sin = "sin"
+
+
+class Dekernelize(StrEnum):
+    """What is turned back into pictures."""
+
+    result = "result"
+    atoms = "atoms"
 
 
 def run(
@@ -96,6 +111,44 @@ def run(
             show_default=_HELD_OUT,
         ),
     ] = None,
+    latent: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="For mixture: number of latent variables that both parts share.",
+            show_default=_HELD_OUT,
+        ),
+    ] = None,
+    starts: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="For mixture: number of mixtures whose estimates are averaged.",
+            show_default="1",
+        ),
+    ] = None,
+    max_entry: Annotated[
+        float | None,
+        typer.Option(
+            min=1e-6,
+            help="For dictionaries: largest entry of an atom (the paper's shrinkage).",
+            show_default="no bound",
+        ),
+    ] = None,
+    functions: Annotated[
+        Functions | None,
+        typer.Option(
+            help="For fastfood: both functions, or the sine alone as in the paper.",
+            show_default="sincos",
+        ),
+    ] = None,
+    dekernelize: Annotated[
+        Dekernelize | None,
+        typer.Option(
+            help="For fastfood: turn the completed features back, or the atoms once.",
+            show_default="result",
+        ),
+    ] = None,
     faces: Annotated[
         int | None,
         typer.Option(
@@ -135,6 +188,11 @@ def run(
         "expansion": ("expansion", expansion),
         "sigma": ("sigma", sigma),
         "alpha": ("alpha", alpha),
+        "latent": ("n_latent", latent),
+        "starts": ("n_starts", starts),
+        "max_entry": ("max_entry", max_entry),
+        "functions": ("functions", None if functions is None else functions.value),
+        "dekernelize": ("dekernelize", None if dekernelize is None else dekernelize.value),
         "checkpoint": ("checkpoint", None if checkpoint is None else str(checkpoint)),
     }
     known = completer_parameters(completer)

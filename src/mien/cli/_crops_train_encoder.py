@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mien.cli._display import print_json, say, showing_progress, warn
+from mien.cli._display import say, showing_progress, tell_training
 from mien.cli._options import AsJson, ModelOut, Seed, refuse
 
 __all__ = ["run"]
@@ -21,6 +21,13 @@ class Second(StrEnum):
 
     lbp = "lbp"
     colour = "colour"
+
+
+class Noise(StrEnum):
+    """What the latent variables need not explain."""
+
+    diagonal = "diagonal"
+    full = "full"
 
 
 class Kind(StrEnum):
@@ -51,6 +58,13 @@ def run(
             show_default=str(_LATENT),
         ),
     ] = None,
+    noise: Annotated[
+        Noise | None,
+        typer.Option(
+            help="For super-vector: variances (diagonal) or covariances (full) of a view's noise.",
+            show_default="diagonal",
+        ),
+    ] = None,
     reduced: Annotated[
         int, typer.Option(min=1, help="Number of principal components kept per view.")
     ] = 32,
@@ -69,7 +83,7 @@ def run(
     mien crops encode encoder.mien pictures --out features.npz
     """
     if kind is Kind.fisher:
-        refuse("has no effect with --kind fisher", latent=latent)
+        refuse("has no effect with --kind fisher", latent=latent, noise=noise)
     from mien.crops import train_encoder
     from mien.files import save
 
@@ -80,6 +94,7 @@ def run(
             kind=kind.value,
             n_components=components,
             n_latent=latent or _LATENT,
+            noise=(noise or Noise.diagonal).value,
             n_reduced=reduced,
             patch=patch,
             step=step,
@@ -87,11 +102,8 @@ def run(
             random_state=seed,
         )
         save(model, out)
-    if as_json:
-        print_json(summary | {"model": str(out)})
+    if not tell_training(summary, out, as_json=as_json):
         return
-    for reason in summary["skipped"]:
-        warn(f"not used: {reason}")
     say(
         f"{summary['pictures']:,} pictures; gradients and {second.value}, {kind.value}: "
         f"{summary['dimensions']:,} features per picture. Model: {out}"

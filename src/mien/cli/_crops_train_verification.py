@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from mien.cli._display import print_json, say, showing_progress, warn
+from mien.cli._display import say, showing_progress, tell_training
 from mien.cli._options import AsJson, ModelOut, refuse
 
-__all__ = ["Far", "run", "show_verifier"]
+__all__ = ["EStep", "Far", "WhichEStep", "run", "show_verifier"]
 
 _COMPONENTS = 100
 Far = Annotated[
@@ -21,6 +22,18 @@ Far = Annotated[
         help="False accept rate at which pairs are decided.",
         show_default="0.001",
     ),
+]
+
+
+class EStep(StrEnum):
+    """How identities are expected from pictures."""
+
+    exact = "exact"
+    approximate = "approximate"
+
+
+WhichEStep = Annotated[
+    EStep, typer.Option("--e-step", help="The exact E-step, or the paper's approximate one.")
 ]
 
 
@@ -43,6 +56,7 @@ def run(
             show_default=str(_COMPONENTS),
         ),
     ] = None,
+    e_step: WhichEStep = EStep.exact,
     as_json: AsJson = False,
 ) -> None:
     """Learn a verifier from cut-out faces that are all framed alike, or from vectors.
@@ -59,7 +73,9 @@ def run(
     from mien.files import save
 
     with showing_progress():
-        model, summary = train_verifier(data, far=far, n_components=components or _COMPONENTS)
+        model, summary = train_verifier(
+            data, far=far, n_components=components or _COMPONENTS, e_step=e_step.value
+        )
         save(model, out)
     show_verifier(summary, out, as_json=as_json)
 
@@ -68,11 +84,8 @@ def show_verifier(summary: dict[str, Any], out: Path, *, as_json: bool) -> None:
     """Say what was learned, how the candidates were weighted, and what can be promised."""
     from mien.cli._consoles import console
 
-    if as_json:
-        print_json(summary | {"model": str(out)})
+    if not tell_training(summary, out, as_json=as_json):
         return
-    for name in summary["skipped"]:
-        warn(f"not used: {name}")
     say(
         f"{summary['pictures']:,} pictures of {summary['people']:,} people, "
         f"{summary['rank']} dimensions."

@@ -28,7 +28,9 @@ def run(
             metavar="FACE", help="A cut-out face, or an .npy vector if the model learned vectors."
         ),
     ],
-    second: Annotated[Path, typer.Argument(metavar="FACE", help="Another one.")],
+    second: Annotated[
+        Path, typer.Argument(metavar="FACE", help="The face or vector to compare it with.")
+    ],
     prior: Annotated[
         float,
         typer.Option(

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mien._core.progress import listening
-from mien._core.text import safe_text
+from mien._core.text import count, safe_text
 
 __all__ = [
     "clean",
@@ -26,6 +26,7 @@ __all__ = [
     "ratio_in_words",
     "say",
     "showing_progress",
+    "tell_training",
     "warn",
 ]
 
@@ -40,11 +41,6 @@ def clean(text: str) -> str:
 def say(text: str) -> None:
     """Print a line of the result; nothing in it is folded or styled."""
     sys.stdout.write(clean(text) + "\n")
-
-
-def count(number: int, one: str, many: str = "") -> str:
-    """A number with its noun: "1 face", "2 faces"."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def ratio_in_words(log_ratio: float) -> str:
@@ -72,6 +68,22 @@ def note_live(*places: Path) -> None:
     live = sum(len(find_media(place).live) for place in places if place.is_dir())
     if live:
         note(f"{count(live, 'film')} of live photos not read: the stills beside them were")
+
+
+def tell_training(summary: dict[str, Any], model: Path, *, as_json: bool) -> bool:
+    """Print what was learned as JSON; or name what was not used, and leave the words to the verb.
+
+    Returns
+    -------
+    bool
+        Whether words are still wanted.
+    """
+    if as_json:
+        print_json(summary | {"model": str(model)})
+        return False
+    for name in summary["skipped"]:
+        warn(f"not used: {name}")
+    return True
 
 
 def warn(text: str) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from mien.cli._display import count, note, print_json, say, showing_progress, warn
 from mien.cli._models import check_model
-from mien.cli._options import AsJson, Jobs, MinQuality, Passphrase, ask_key, refuse
+from mien.cli._options import AsJson, Jobs, MinQuality, Passphrase, Scheduler, ask_key, refuse
 from mien.cli._outputs import check_file, saying_what_is_kept
 from mien.errors import InputError
 
@@ -71,7 +71,7 @@ def run(
         typer.Option(
             min=0.5,
             max=0.9999,
-            help="With --names: minimum probability of a name without a place.",
+            help="With --names: minimum probability of a name whose face is not marked.",
             show_default="0.95",
         ),
     ] = None,
@@ -88,6 +88,7 @@ def run(
         typer.Option(metavar="FOLDER", help="With --names: write a page with every face here."),
     ] = None,
     min_quality: MinQuality = 0.0,
+    scheduler: Scheduler = None,
     jobs: Jobs = 2,
     passphrase: Passphrase = False,
     as_json: AsJson = False,
@@ -111,6 +112,7 @@ def run(
         check_model(model, "mien enrol")
     if names:
         refuse("is for pictures of one person, not for names of other programs", person=person)
+        refuse("is not for names of other programs", scheduler=scheduler)
         if len(photos) > 1:
             raise InputError(f"--names reads one folder at a time; {len(photos)} were given")
         _enrol_names(
@@ -137,6 +139,7 @@ def run(
             min_quality=min_quality,
             n_jobs=jobs,
             key=ask_key(passphrase, new=not has_gallery(gallery)),
+            scheduler=scheduler,
         )
     if as_json:
         print_json(result.to_dict())
@@ -202,7 +205,7 @@ def _enrol_names(
     if adapt:
         _say_adapted(result)
     if result.unplaced:
-        note(f"{len(result.unplaced):,} names stand at a place where no face was found.")
+        note(f"Names at a place where no face was found: {len(result.unplaced):,}.")
     show_failures(result.failures, result.pictures)
     say(f"Gallery: {result.gallery}")
     if page is not None:
@@ -213,11 +216,11 @@ def _say_adapted(result: NamedEnrolment) -> None:
     """Whether the verifier learned from the sure faces."""
     learned = result.adaptation
     if learned is None:
-        say("The verifier stays: fewer than four people have two faces whose names are sure.")
+        say("The verifier was kept: fewer than four people have two faces with certain names.")
     elif learned.better and learned.moved:
-        say(f"The verifier was moved to the {count(learned.pictures, 'face')} that are sure.")
+        say(f"The verifier was adapted to {count(learned.pictures, 'face')} with certain names.")
     else:
-        say("The verifier stays: moving it is not better on held-out people.")
+        say("The verifier was kept: adapting it is no better on held-out people.")
 
 
 def show_failures(failures: list[Failure], n_pictures: int) -> None:

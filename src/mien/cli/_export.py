@@ -103,12 +103,12 @@ def run(
             f"{count(len(done.changed), where)}; {done.already:,} stood there already."
         )
         if done.kept:
-            note(f"{count(done.kept, 'face')} keep the name that another program gave")
+            note(f"Faces that keep the name that another program gave them: {done.kept:,}")
         for path, reason in done.failures[:10]:
             note(f"not used: {path}: {reason}")
         if embed and done.changed:
             note(
-                "To the gallery these are new files now: it knows pictures by their bytes. Enrol "
+                "The gallery knows pictures by their bytes, and these are new to it now. Enrol "
                 "before writing names, not after."
             )
     if done.failures:

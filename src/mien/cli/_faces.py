@@ -53,7 +53,7 @@ def _day(seconds: float) -> str:
 
 
 def list_faces(
-    person: Annotated[str, typer.Argument(metavar="NAME", help="Whose faces.")],
+    person: Annotated[str, typer.Argument(metavar="NAME", help="Person whose faces to list.")],
     gallery: Gallery,
     passphrase: Passphrase = False,
     as_json: AsJson = False,
@@ -120,7 +120,9 @@ def remove_face(
 
 def move_face(
     ids: Ids,
-    to: Annotated[str, typer.Option("--to", metavar="NAME", help="Who it is; may be new.")],
+    to: Annotated[
+        str, typer.Option("--to", metavar="NAME", help="Person who gets the faces; may be new.")
+    ],
     gallery: Gallery,
     passphrase: Passphrase = False,
     as_json: AsJson = False,
@@ -163,7 +165,7 @@ def show_history(
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the last changes to a gallery, the newest first. mien gallery undo takes them back."""
+    """List the most recent changes to a gallery, newest first. mien gallery undo reverts them."""
     with _open(gallery, passphrase, read_only=True) as opened:
         changes = opened.history(limit)
     if as_json:
@@ -195,7 +197,7 @@ def undo(
             "--to",
             min=1,
             metavar="NUMBER",
-            help="Undo everything back to this change of mien gallery history, included.",
+            help="Undo everything back to and including this change of mien gallery history.",
             show_default="the last change only",
         ),
     ] = None,

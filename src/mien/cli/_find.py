@@ -27,7 +27,7 @@ def run(
     ] = None,
     without: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Somebody who must not be on it; repeat for several."),
+        typer.Option(metavar="NAME", help="Person who must not be on it. Repeat for several."),
     ] = None,
     since: Annotated[
         str | None,
@@ -47,7 +47,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Folder in which enrolled pictures lie, if not the current one.",
+            help="Folder that contains the enrolled pictures, if not the current one.",
         ),
     ] = None,
     links: Annotated[

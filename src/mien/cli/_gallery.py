@@ -91,8 +91,9 @@ def _print(found: GalleryCheck) -> None:
     from mien.cli._consoles import console
 
     say(
-        f"{found.people:,} people; {found.pictures:,} faces and {found.comparisons:,} comparisons "
-        f"of two people were looked at; impostors: {found.impostors}."
+        f"{count(found.people, 'person', 'people')}; looked at: "
+        f"{count(found.pictures, 'face')} and {count(found.comparisons, 'comparison')} of "
+        f"two people; impostors: {found.impostors}."
     )
     if found.unnamed:
         say(f"Of the same camera: {count(found.unnamed, 'unnamed face')}.")

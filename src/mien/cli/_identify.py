@@ -10,7 +10,7 @@ import typer
 
 from mien.cli._display import count, note, note_live, print_json, say, showing_progress, warn
 from mien.cli._export import XmpKeywords, XmpNames, check_xmp
-from mien.cli._options import AsJson, Gallery, Impostors, Jobs, Passphrase, ask_key, refuse
+from mien.cli._options import AsJson, Fpir, Gallery, Impostors, Jobs, Passphrase, ask_key, refuse
 from mien.cli._outputs import check_folder
 from mien.errors import InputError
 
@@ -29,14 +29,7 @@ def run(
         typer.Argument(metavar="PHOTO...", help="Photographs, videos, or folders of them."),
     ],
     gallery: Gallery,
-    fpir: Annotated[
-        float,
-        typer.Option(
-            min=1e-9,
-            max=0.5,
-            help="Maximum share of unknown faces that may wrongly get a name (FPIR).",
-        ),
-    ] = 0.01,
+    fpir: Fpir = 0.01,
     top: Annotated[int, typer.Option(min=1, help="Number of candidates to show per face.")] = 3,
     out: Annotated[
         Path | None,
@@ -129,7 +122,7 @@ def run(
         what = "Photographs" if xmp == "embed" else "Sidecars"
         note(f"{what} written or changed: {sidecars:,}")
         if kept:
-            note(f"{kept:,} faces keep the name that another program gave them")
+            note(f"Faces that keep the name that another program gave them: {kept:,}")
     if any(result.error is not None for result in results):
         raise typer.Exit(1)
 

@@ -1,4 +1,4 @@
-"""``mien people purge`` and ``export``, ``mien gallery move``: what whoever keeps faces must do."""
+"""``mien people purge`` and ``export``, ``mien gallery move``, ``change-key`` and ``rotate``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mien.cli._display import count, note, print_json, say
 from mien.cli._options import AsJson, Gallery, Passphrase, ask_key
 from mien.errors import InputError
 
-__all__ = ["export_person", "move", "purge_people"]
+__all__ = ["change_key", "export_person", "move", "purge_people", "rotate"]
 
 
 def purge_people(
@@ -19,7 +19,7 @@ def purge_people(
     days: Annotated[
         float | None,
         typer.Option(
-            help="Also whoever was neither enrolled nor recognised for this many days.",
+            help="Also delete people neither enrolled nor recognised for this many days.",
             show_default="what the gallery's policy says",
         ),
     ] = None,
@@ -30,7 +30,7 @@ def purge_people(
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
-    """Delete for good whose retention, consent or time since the last use has ended."""
+    """Permanently delete people whose retention, consent or time since last use has ended."""
     from mien.gallery import Gallery as Galleries
 
     key = ask_key(passphrase)
@@ -53,7 +53,7 @@ def purge_people(
 
 
 def export_person(
-    person: Annotated[str, typer.Argument(metavar="NAME", help="Whose data.")],
+    person: Annotated[str, typer.Argument(metavar="NAME", help="Person whose data to export.")],
     gallery: Gallery,
     out: Annotated[
         Path | None,
@@ -65,7 +65,7 @@ def export_person(
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show or write everything that a gallery holds about a person, as a person may demand."""
+    """Show or write everything that a gallery stores about a person, such as on request."""
     import json
 
     from mien._core.atomic import write_atomically
@@ -101,7 +101,7 @@ def move(
         Path, typer.Argument(metavar="FROM", help="A gallery: a file or postgresql://…")
     ],
     target: Annotated[
-        Path, typer.Argument(metavar="TO", help="Where there is none yet: a file or postgresql://…")
+        Path, typer.Argument(metavar="TO", help="New gallery to create: a file or postgresql://…")
     ],
     passphrase: Passphrase = False,
     seal: Annotated[
@@ -109,7 +109,7 @@ def move(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Copy a gallery with everything to another place, and compare every row; the first stays."""
+    """Copy a whole gallery to another place and compare every row. The original stays."""
     from mien.gallery import move_gallery
 
     key = ask_key(passphrase)
@@ -118,3 +118,53 @@ def move(
         print_json({"from": str(source), "to": str(target), "rows": rows})
     else:
         say(f"{rows:,} rows copied to {target} and compared; {source} is as it was")
+
+
+def change_key(gallery: Gallery, as_json: AsJson = False) -> None:
+    """Change the passphrase of a sealed gallery; nobody is enrolled again.
+
+    Backups from before open with the old passphrase only: once nobody knows it any more, what they
+    hold of people who were deleted is unreadable. Servers must open the gallery again.
+    """
+    from mien.gallery import Gallery as Galleries
+
+    _require_sealed(gallery)
+    key = ask_key(True)
+    new = ask_key(True, new=True, label="New passphrase")
+    with Galleries.open(gallery, key=key) as opened:
+        opened.change_key(new or "")
+    if as_json:
+        print_json({"gallery": str(gallery), "changed": True})
+    else:
+        say(f"{gallery} opens with the new passphrase from now on")
+
+
+def rotate(gallery: Gallery, as_json: AsJson = False) -> None:
+    """Turn all vectors of a sealed gallery by a new secret rotation, the first or another one.
+
+    Scores stay as they are. What was copied before cannot be compared with what comes after, nor
+    one gallery with another, by whoever does not know the secrets; the key protects more.
+    """
+    from mien.gallery import Gallery as Galleries
+
+    _require_sealed(gallery)
+    with Galleries.open(gallery, key=ask_key(True)) as opened:
+        turned = opened.rotate()
+    if as_json:
+        print_json({"gallery": str(gallery), "templates": turned})
+    else:
+        say(f"{count(turned, 'template')} of {gallery} turned by a new secret rotation")
+
+
+def _require_sealed(gallery: Path) -> None:
+    """Before a passphrase is asked for that nothing needs."""
+    from mien.errors import GalleryKeyError
+    from mien.gallery import Gallery as Galleries
+
+    try:
+        Galleries.open(gallery, read_only=True).close()
+    except GalleryKeyError:
+        return
+    raise InputError(
+        f"{gallery} is not sealed; a sealed copy is made by mien gallery move FROM TO --seal"
+    )

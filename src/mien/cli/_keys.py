@@ -73,7 +73,7 @@ def revoke_key(
     state: State = None,
     as_json: AsJson = False,
 ) -> None:
-    """End a key at once."""
+    """Revoke a key immediately."""
     with _open(gallery, state) as keys:
         keys.revoke(identifier)
     if as_json:

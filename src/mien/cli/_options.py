@@ -13,6 +13,7 @@ __all__ = [
     "AsJson",
     "DataHome",
     "Engine",
+    "Fpir",
     "Gallery",
     "Impostors",
     "Jobs",
@@ -20,6 +21,8 @@ __all__ = [
     "Model",
     "ModelOut",
     "Passphrase",
+    "PictureOut",
+    "Scheduler",
     "Seed",
     "ask_key",
     "refuse",
@@ -33,6 +36,14 @@ DataHome = Annotated[
 Engine = Annotated[
     str | None,
     typer.Option(help="Face engine: sface or dlib.", show_default="the model's, or sface"),
+]
+Fpir = Annotated[
+    float,
+    typer.Option(
+        min=1e-9,
+        max=0.5,
+        help="Maximum share of unknown faces that may wrongly get a name (FPIR).",
+    ),
 ]
 Gallery = Annotated[
     Path,
@@ -51,6 +62,15 @@ Impostors = Annotated[
     ),
 ]
 Jobs = Annotated[int, typer.Option(min=1, help="Number of pictures to process in parallel.")]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Let workers of Dask find the faces: address of a scheduler, or local for workers of "
+        "this machine.",
+        show_default=False,
+    ),
+]
 MinQuality = Annotated[
     float, typer.Option(min=0.0, max=1.0, help="Minimum quality of a face, from 0 to 1.")
 ]
@@ -66,14 +86,22 @@ ModelOut = Annotated[
 Passphrase = Annotated[
     bool, typer.Option("--passphrase", help="Ask for the passphrase of a sealed gallery.")
 ]
+PictureOut = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FILE|FOLDER",
+        help="Picture to write, or folder for a folder.",
+        show_default="beside the input",
+    ),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of every random choice.")]
 
 
-def ask_key(passphrase: bool, *, new: bool = False) -> str | None:
+def ask_key(passphrase: bool, *, new: bool = False, label: str = "Passphrase") -> str | None:
     """The passphrase of a sealed gallery, typed without echo; twice if it is a ``new`` one."""
     if not passphrase:
         return None
-    typed: str = typer.prompt("Passphrase", hide_input=True, err=True, confirmation_prompt=new)
+    typed: str = typer.prompt(label, hide_input=True, err=True, confirmation_prompt=new)
     return typed
 
 

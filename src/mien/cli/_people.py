@@ -55,7 +55,7 @@ def list_people(gallery: Gallery, passphrase: Passphrase = False, as_json: AsJso
 
 
 def rename_person(
-    person: Annotated[str, typer.Argument(metavar="OLD", help="Present name.")],
+    person: Annotated[str, typer.Argument(metavar="OLD", help="Current name.")],
     name: Annotated[str, typer.Argument(metavar="NEW", help="New name.")],
     gallery: Gallery,
     passphrase: Passphrase = False,

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from mien.cli._display import print_json, say
-from mien.cli._options import AsJson, Passphrase, ask_key, refuse
+from mien.cli._options import AsJson, Fpir, Passphrase, ask_key, refuse
 from mien.cli._watch import MqttBroker, MqttPrefix, Webhook, WebhookSecret, read_secret
 
 __all__ = ["ServedGallery", "State", "find_state", "run"]
@@ -55,7 +55,8 @@ def run(
     photos: Annotated[
         list[Path] | None,
         typer.Option(
-            metavar="FOLDER", help="Folder of pictures that the page may import and show; repeat."
+            metavar="FOLDER",
+            help="Folder of pictures that the page may import and show. Repeat for several.",
         ),
     ] = None,
     browser: Annotated[
@@ -75,14 +76,7 @@ def run(
     engine: Annotated[
         str, typer.Option(help="Face engine of new galleries: sface or dlib.")
     ] = "sface",
-    fpir: Annotated[
-        float,
-        typer.Option(
-            min=1e-9,
-            max=0.5,
-            help="Maximum share of unknown faces that may wrongly get a name (FPIR).",
-        ),
-    ] = 0.01,
+    fpir: Fpir = 0.01,
     far: Annotated[
         float, typer.Option(min=1e-9, max=0.5, help="False accept rate of comparing two pictures.")
     ] = 0.001,
@@ -94,13 +88,15 @@ def run(
     ] = None,
     trusted_proxy: Annotated[
         list[str] | None,
-        typer.Option(metavar="ADDRESS", help="Proxy whose X-Forwarded-For is believed; repeat."),
+        typer.Option(
+            metavar="ADDRESS", help="Proxy whose X-Forwarded-For is trusted. Repeat for several."
+        ),
     ] = None,
     strangers_days: Annotated[
         float,
         typer.Option(
             min=0.0,
-            help="Days to remember people without a name in front of a camera; 0 is until the end.",
+            help="Days to remember unnamed people in front of a camera; 0: until the server stops.",
         ),
     ] = 0.0,
     webhook: Webhook = None,

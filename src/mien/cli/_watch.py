@@ -38,7 +38,7 @@ MqttBroker = Annotated[
     ),
 ]
 MqttPrefix = Annotated[
-    str | None, typer.Option(metavar="NAME", help="First part of the topics.", show_default="mien")
+    str | None, typer.Option(metavar="NAME", help="Prefix of the topics.", show_default="mien")
 ]
 
 
@@ -81,7 +81,8 @@ def run(
         ),
     ] = 0.01,
     faces: Annotated[
-        int, typer.Option(min=3, max=64, help="Faces after which it is decided who it is.")
+        int,
+        typer.Option(min=3, max=64, help="Number of faces after which the person is identified."),
     ] = 10,
     away: Annotated[
         float, typer.Option(min=0.1, help="Seconds without a face after which a visit ends.")
@@ -90,7 +91,7 @@ def run(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Remember people without a name here, so that their numbers stay.",
+            help="Remember unnamed people in this file, so that they keep their numbers.",
             show_default="until the end of the run",
         ),
     ] = None,
@@ -106,7 +107,7 @@ def run(
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
-    """Watch a camera or a video and tell who comes and who goes.
+    """Watch a camera or a video and report who comes and goes.
 
     mien watch rtsp://door.local/main --gallery people.gallery
 

@@ -29,6 +29,9 @@ class CommitteeReport:
         What the law says of E_com: ``E_av (1/T + rho (1 - 1/T))``.
     error_correlation : float
         rho, the mean over pairs of members of the correlation of their errors.
+    pooled_correlation : float
+        The mean product of two members' errors over the mean square of one's. With it the law is
+        an identity, for members of any strength; 1 for a single member.
     diversity : float
         ``E_av - E_com``, which is the members' mean squared distance from their average. Never
         below zero.
@@ -49,6 +52,7 @@ class CommitteeReport:
     committee_error: float
     predicted_error: float
     error_correlation: float
+    pooled_correlation: float
     diversity: float
     strength: float | None = None
     member_error_rates: list[float] | None = None
@@ -101,7 +105,8 @@ def committee_report(
     -----
     A posterior's error is its difference from the indicator of the truth, its square is summed
     over the classes (the Brier score). Both sum to one, so the errors of a member have mean zero
-    over the classes, as the law asks; where members differ in strength the law is approximate.
+    over the classes, as the law asks; where members differ in strength the law is approximate for
+    the mean correlation, and exact for the pooled one.
     ``E_com ≤ E_av`` always, for any members, because the square is convex.
 
     Examples
@@ -132,10 +137,18 @@ def committee_report(
         committee_error=together,
         predicted_error=predicted_error(average, correlation, n_members),
         error_correlation=correlation,
+        pooled_correlation=_pool_correlation(average, together, n_members),
         diversity=average - together,
         unique_share=None if unique_share is None else float(np.mean(unique_share)),
         **decisions,
     )
+
+
+def _pool_correlation(average: float, together: float, n_members: int) -> float:
+    """The rho with which ``E_com = E_av (1/T + rho (1 - 1/T))`` exactly."""
+    if n_members == 1 or average == 0:
+        return 1.0
+    return (n_members * together / average - 1) / (n_members - 1)
 
 
 def _check_outputs(members: Any) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mien._core.constraints import NON_NEGATIVE, POSITIVE_INTEGER
+from mien._core.constraints import NON_NEGATIVE, POSITIVE, POSITIVE_INTEGER
 from mien.completion._base import (
     Completer,
     Completion,
@@ -59,6 +59,8 @@ class DictionaryCompleter(Completer):
         K-SVD. None chooses among 0, 100, 1,000 and 10,000 on the vectors held out.
     max_iter : int
         Rounds of K-SVD.
+    max_entry : float or None
+        Largest magnitude of an entry of an atom (the paper's shrinkage); None sets no bound.
     cover : (n_features,) of bool or None
         True for the features that will be covered; None takes the second half. Any other cover
         can be completed, for which the weights are then not the best.
@@ -121,6 +123,7 @@ class DictionaryCompleter(Completer):
         "n_nonzero_coefs": [POSITIVE_INTEGER],
         "beta": [NON_NEGATIVE, None],
         "max_iter": [POSITIVE_INTEGER],
+        "max_entry": [POSITIVE, None],
         "cover": ["array-like", None],
         "checkpoint": [str, os.PathLike, None],
         "random_state": ["random_state"],
@@ -133,6 +136,7 @@ class DictionaryCompleter(Completer):
         n_nonzero_coefs: int = 20,
         beta: float | None = None,
         max_iter: int = 10,
+        max_entry: float | None = None,
         cover: Any = None,
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: int | np.random.RandomState | None = None,
@@ -141,6 +145,7 @@ class DictionaryCompleter(Completer):
         self.n_nonzero_coefs = n_nonzero_coefs
         self.beta = beta
         self.max_iter = max_iter
+        self.max_entry = max_entry
         self.cover = cover
         self.checkpoint = checkpoint
         self.random_state = random_state
@@ -171,6 +176,7 @@ class DictionaryCompleter(Completer):
             beta=beta,
             n_nonzero_coefs=self.n_nonzero_coefs,
             max_iter=self.max_iter,
+            max_entry=self.max_entry,
             checkpoint=checkpoint,
             random_state=seed,
         )

@@ -35,6 +35,8 @@ class FastfoodCompleter(Completer):
         Weight of the features of the visible part.
     max_iter : int
         Rounds of K-SVD.
+    max_entry : float or None
+        Largest magnitude of an entry of an atom (the paper's shrinkage); None sets no bound.
     expansion : float
         Number of frequencies per (padded) dimension; 5 and 10 in the paper. Time and memory grow
         with it.
@@ -106,6 +108,7 @@ class FastfoodCompleter(Completer):
         "n_nonzero_coefs": [POSITIVE_INTEGER],
         "beta": [POSITIVE],
         "max_iter": [POSITIVE_INTEGER],
+        "max_entry": [POSITIVE, None],
         "expansion": [POSITIVE],
         "functions": [StrOptions({"sincos", "sin"})],
         "sigma": [POSITIVE, StrOptions({"invertible"})],
@@ -122,6 +125,7 @@ class FastfoodCompleter(Completer):
         n_nonzero_coefs: int = 20,
         beta: float = 100.0,
         max_iter: int = 10,
+        max_entry: float | None = None,
         expansion: float = 5,
         functions: str = "sincos",
         sigma: float | str = "invertible",
@@ -134,6 +138,7 @@ class FastfoodCompleter(Completer):
         self.n_nonzero_coefs = n_nonzero_coefs
         self.beta = beta
         self.max_iter = max_iter
+        self.max_entry = max_entry
         self.expansion = expansion
         self.functions = functions
         self.sigma = sigma
@@ -175,6 +180,7 @@ class FastfoodCompleter(Completer):
             # The cosines are the constant that centring would remove.
             fit_intercept=False,
             max_iter=self.max_iter,
+            max_entry=self.max_entry,
             checkpoint=self.checkpoint,
             random_state=seed,
         )

@@ -8,19 +8,33 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from sklearn.preprocessing import Normalizer
 
 from mien._core.progress import track
+from mien._core.validation import check_choice
 from mien.committee import RandomSamplingLDA, decide
 from mien.datasets import FaceSet, load_folder
 from mien.errors import DataError, InputError
 from mien.evaluation import bootstrap_mean_interval
+from mien.features import LightNormalizer
 from mien.media import find_pictures, read_image
 
 __all__ = ["identify", "train_committee"]
 
 
+#: What may be done to pictures before a committee sees them.
+_LIGHTS: dict[str, Any] = {
+    "none": None,
+    "length": Normalizer(),
+    "local": LightNormalizer(),
+    "smooth": LightNormalizer(smooth=1.0),
+}
+# Pictures that a person needs for a choice: some are learned from, others tried.
+_FOR_A_CHOICE = 3
+
+
 def train_committee(
-    folder: str | os.PathLike[str], *, size: int = 64, **parameters: Any
+    folder: str | os.PathLike[str], *, size: int = 64, light: str = "auto", **parameters: Any
 ) -> tuple[RandomSamplingLDA, dict[str, Any]]:
     """Fit a committee to a folder with one folder per person, and test it on held-out pictures.
 
@@ -30,6 +44,10 @@ def train_committee(
         As :func:`mien.datasets.load_folder` takes it; pictures that cannot be read are skipped.
     size : int
         Pictures are brought to ``size`` × ``size`` grey pixels.
+    light : {"auto", "none", "length", "local", "smooth"}
+        What is done to the pixels first: nothing, unit length, the local light taken out, or that
+        blurred by a pixel. ``"auto"`` takes what errs least on pictures left out, and nothing where
+        nobody has the three pictures that this needs.
     **parameters
         Of :class:`mien.committee.RandomSamplingLDA`.
 
@@ -38,12 +56,13 @@ def train_committee(
     model : RandomSamplingLDA
         Fitted to all pictures; ``picture_size_`` says what it expects.
     summary : dict
-        What was read, and the check: the last pictures of everybody with three or more are named
-        by a committee that never saw them.
+        What was read, what was chosen, and the check: the last pictures of everybody with three or
+        more are named by a committee that never saw them.
     """
+    check_choice("light", light, ("auto", *_LIGHTS))
     faces = load_folder(folder, size=size, on_error="skip")
     X = faces.vectors()
-    model = RandomSamplingLDA(**parameters).fit(X, faces.people)
+    model = _learn(X, faces.people, light, parameters)
     model.picture_size_ = [int(side) for side in faces.size]
     summary = {
         "people": faces.n_people,
@@ -52,11 +71,29 @@ def train_committee(
         "members": len(model.columns_),
         "eigenfaces of a member": f"{model.n_fixed_} fixed + {model.n_random_} random",
         "discriminants": model.n_discriminants_,
+        "light": [_in_words(row) for row in model.choice_],
     }
-    return model, summary | _check(faces, X, parameters)
+    return model, summary | _check(faces, X, light, parameters)
 
 
-def _check(faces: FaceSet, X: np.ndarray, parameters: dict[str, Any]) -> dict[str, Any]:
+def _learn(
+    X: np.ndarray, people: np.ndarray, light: str, parameters: dict[str, Any]
+) -> RandomSamplingLDA:
+    """A committee whose preparation is given, or chosen where there are pictures to choose by."""
+    preparation = _LIGHTS.get(light)
+    counts = np.unique(people, return_counts=True)[1]
+    if light == "auto" and counts.max() >= _FOR_A_CHOICE:
+        preparation = list(_LIGHTS.values())
+    return RandomSamplingLDA(**parameters, preparation=preparation).fit(X, people)
+
+
+def _in_words(row: dict[str, Any]) -> dict[str, Any]:
+    """A row of the choice with the name that the verb has for the preparation."""
+    words = {str(value): name for name, value in _LIGHTS.items() if value is not None}
+    return row | {"preparation": words.get(row["preparation"], "none")}
+
+
+def _check(faces: FaceSet, X: np.ndarray, light: str, parameters: dict[str, Any]) -> dict[str, Any]:
     """Hold out one picture of everybody with three or more."""
     people = faces.people
     names, counts = np.unique(people, return_counts=True)
@@ -65,7 +102,7 @@ def _check(faces: FaceSet, X: np.ndarray, parameters: dict[str, Any]) -> dict[st
         return {"held out": 0}
     rest = np.setdiff1d(np.arange(len(X)), held)
     try:
-        model = RandomSamplingLDA(**parameters).fit(X[rest], people[rest])
+        model = _learn(X[rest], people[rest], light, parameters)
     except InputError:  # legal for all pictures, not without those held out
         return {"held out": 0}
     right = model.predict(X[held]) == people[held]

@@ -115,7 +115,11 @@ def _summary(verifier: Any, y: np.ndarray, skipped: list[str]) -> dict[str, Any]
 
 
 def train_verifier(
-    path: str | os.PathLike[str], *, far: float | None = None, n_components: int = 100
+    path: str | os.PathLike[str],
+    *,
+    far: float | None = None,
+    n_components: int = 100,
+    e_step: str = "exact",
 ) -> tuple[Any, dict[str, Any]]:
     """Fit a calibrated verifier to a folder with one folder per person, or to an ``.npz``.
 
@@ -127,6 +131,8 @@ def train_verifier(
         The false accept rate at which pairs will be decided; None is 0.001.
     n_components : int
         Directions of the PCA of pictures, at most.
+    e_step : {"exact", "approximate"}
+        Of :class:`mien.verification.JointBayesian`.
 
     Returns
     -------
@@ -135,7 +141,8 @@ def train_verifier(
     """
     X, y, skipped = _read(path, (_SIZE, _SIZE))
     pictures = X.ndim == 3
-    source = JointBayesian(features=None if not pictures else f"grid LBP {_GRID}, {_SIZE} pixels")
+    words = f"grid LBP {_GRID}, {_SIZE} pixels" if pictures else None
+    source = JointBayesian(features=words, e_step=e_step)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if not pictures:
@@ -153,9 +160,25 @@ def train_verifier(
 
 
 def adapt(
-    model: Any, path: str | os.PathLike[str], *, far: float | None = None
+    model: Any, path: str | os.PathLike[str], *, far: float | None = None, **parameters: Any
 ) -> tuple[Any, dict[str, Any]]:
-    """Move a verifier to the people of a folder or an ``.npz`` of the same features."""
+    """Move a verifier to the people of a folder or an ``.npz`` of the same features.
+
+    Parameters
+    ----------
+    model : Pipeline or Verifier
+        From :func:`train_verifier`.
+    path : path
+        Pictures or vectors, whichever the model learned from.
+    far : float or None
+        The false accept rate at which pairs will be decided; None is 0.001.
+    **parameters
+        Of :class:`mien.verification.TransferJointBayesian`.
+
+    Returns
+    -------
+    model, summary
+    """
     steps, verifier = _split_model(model)
     source = verifier.model_ if isinstance(verifier, Verifier) else verifier
     X, y, skipped = _read(path, (_SIZE, _SIZE))
@@ -168,7 +191,7 @@ def adapt(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         Z = X if steps is None else steps.transform(X).astype(np.float64)
-        adapted = _calibrate(TransferJointBayesian(source, random_state=0), Z, y, far)
+        adapted = _calibrate(TransferJointBayesian(source, random_state=0, **parameters), Z, y, far)
     summary = _summary(adapted, y, skipped)
     if steps is None:
         return adapted, summary

@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.utils import check_random_state
 
-from mien._core.validation import NO_GROUP, check_choice, check_labels
+from mien._core.validation import NO_GROUP, check_choice, check_integer, check_labels
 from mien.errors import InputError, NotEnoughDataError
 
 __all__ = ["make_groups", "make_pairs", "split_people", "split_pictures"]
@@ -27,12 +27,6 @@ def _index_people(people: Any) -> tuple[np.ndarray, list[np.ndarray]]:
     names, inverse, counts = np.unique(labels, return_inverse=True, return_counts=True)
     order = np.argsort(inverse, kind="stable")
     return names, np.split(order, np.cumsum(counts)[:-1])
-
-
-def _check_count(name: str, value: Any, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < least:
-        raise InputError(f"{name} must be an integer of at least {least}; got {value!r}")
-    return int(value)
 
 
 def split_people(
@@ -102,8 +96,8 @@ def split_pictures(
     train, test : index arrays
         Ascending. A person with exactly ``n_train`` pictures is in the training part only.
     """
-    n_train = _check_count("n_train", n_train, 1)
-    n_splits = _check_count("n_splits", n_splits, 1)
+    n_train = check_integer("n_train", n_train, 1)
+    n_splits = check_integer("n_splits", n_splits, 1)
     names, rows = _index_people(people)
     few = [
         (str(name), len(mine))
@@ -166,7 +160,7 @@ def make_groups(people: Any, group_size: int, random_state: Any = None) -> np.nd
     >>> sorted(groups.tolist())
     [-1, -1, 0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
     """
-    group_size = _check_count("group_size", group_size, 2)
+    group_size = check_integer("group_size", group_size, 2)
     names, rows = _index_people(people)
     n_groups = sum(len(mine) // group_size for mine in rows)
     if n_groups == 0:
@@ -349,9 +343,9 @@ def make_pairs(
     """
     check_choice("balance", balance, ("pairs", "people"))
     if n_genuine is not None:
-        n_genuine = _check_count("n_genuine", n_genuine, 0)
+        n_genuine = check_integer("n_genuine", n_genuine, 0)
     if n_impostor is not None:
-        n_impostor = _check_count("n_impostor", n_impostor, 0)
+        n_impostor = check_integer("n_impostor", n_impostor, 0)
     _, rows = _index_people(people)
     rng = check_random_state(random_state)
     genuine = _genuine_pairs(rows, n_genuine, balance, rng)

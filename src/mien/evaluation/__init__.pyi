@@ -37,7 +37,13 @@ from ._intervals import (
 )
 from ._retrieval import average_precision, correct_in_top, evaluate_retrieval
 from ._scorers import PairScorer, PersonKFold
-from ._streaming import ScoreHistogram, evaluate_all_pairs, iter_score_blocks
+from ._streaming import (
+    ScoreHistogram,
+    count_pairs,
+    evaluate_all_pairs,
+    iter_score_blocks,
+    summarise_histogram,
+)
 from ._verification import evaluate_verification
 
 __all__ = [
@@ -62,6 +68,7 @@ __all__ = [
     "clopper_pearson_interval",
     "cmc",
     "correct_in_top",
+    "count_pairs",
     "det",
     "draw_people",
     "equal_error_rate",
@@ -83,6 +90,7 @@ __all__ = [
     "rank_k_rate",
     "roc",
     "ssim",
+    "summarise_histogram",
     "threshold_at_far",
     "verification_rate",
     "wilson_interval",

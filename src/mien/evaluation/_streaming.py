@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
 from mien._core.jit import load_kernels
 from mien._core.logistic import ratio_costs
 from mien._core.progress import report
+from mien._core.statistics import AdditiveStatistics
 from mien._core.validation import check_labels
 from mien.errors import InputError
 from mien.evaluation._calibration import pooled_cllr
@@ -28,7 +29,13 @@ from mien.evaluation._verification import (
     with_interval,
 )
 
-__all__ = ["ScoreHistogram", "evaluate_all_pairs", "iter_score_blocks"]
+__all__ = [
+    "ScoreHistogram",
+    "count_pairs",
+    "evaluate_all_pairs",
+    "iter_score_blocks",
+    "summarise_histogram",
+]
 
 # genuine scores that are kept for the bootstrap by person; above it, intervals are by score
 _MOST_GENUINE = 2**24
@@ -78,7 +85,7 @@ def iter_score_blocks(
             yield np.asarray(score(rows, columns)), rows, columns
 
 
-class ScoreHistogram:
+class ScoreHistogram(AdditiveStatistics):
     """Counts of genuine and impostor scores in bins that widen as the scores spread.
 
     Parameters
@@ -106,11 +113,9 @@ class ScoreHistogram:
         if n_bins < 2:
             raise InputError(f"at least two bins are needed; got {n_bins}")
         self.n_bins = int(n_bins)
-        self._kernels = load_kernels("mien.evaluation._streaming_numba")
-        n_tables = 1 if self._kernels is None else self._kernels.n_tables()
         # all scores and genuine scores; first and last for those below and above the limits
         self._counts = np.zeros((2, self.n_bins + 2), dtype=np.int64)
-        self._tables = np.zeros((2, n_tables, self.n_bins + 2), dtype=np.uint32)
+        self._make_tables()
         self._pending = 0
         self._exponent: int | None = None
         self._base = 0
@@ -126,16 +131,67 @@ class ScoreHistogram:
     def width(self) -> float:
         return math.ldexp(1.0, 0 if self._exponent is None else self._exponent)
 
-    def update(self, scores: np.ndarray, starts: np.ndarray | None = None) -> None:
-        """Add a block of scores (r, c), contiguous float32 or float64.
+    def collect(self, scores: np.ndarray, starts: np.ndarray | None = None) -> Self:
+        """Add a block of scores (r, c), contiguous float32 or float64; returns itself.
 
         ``starts`` (r,) is the first column of each row that counts; None counts all.
         """
         self._count(scores, starts, genuine=False)
+        return self
 
-    def update_genuine(self, scores: np.ndarray) -> None:
+    def collect_genuine(self, scores: np.ndarray) -> Self:
         """Say which of the scores added are genuine: scores (n,), each of them added before."""
         self._count(scores[None, :], None, genuine=True)
+        return self
+
+    def empty(self) -> Self:
+        """A histogram of the same kind that has seen nothing."""
+        limits = None if self._high == _INFINITE else (self._low, self._high)
+        return type(self)(self.n_bins, limits)
+
+    def merge(self, other: Self) -> Self:
+        """Add the counts of other scores; returns itself. The order of merging changes nothing."""
+        if (other.n_bins, other._low, other._high) != (self.n_bins, self._low, self._high):
+            raise InputError(
+                f"histograms of {self.n_bins} and {other.n_bins} bins, or with other limits, "
+                "cannot be added"
+            )
+        other._flush()
+        self._flush()
+        if other._exponent is None:
+            self._counts += other._counts
+            return self
+        if self._exponent is None:
+            self._exponent, self._base, self._span = other._exponent, other._base, other._span
+            self._counts += other._counts
+            return self
+        exponent = max(self._exponent, other._exponent)
+        mine, theirs = exponent - self._exponent, exponent - other._exponent
+        first = min(self._span[0] >> mine, other._span[0] >> theirs)
+        last = max(self._span[1] >> mine, other._span[1] >> theirs)
+        while last - first >= self.n_bins:
+            mine, theirs, exponent = mine + 1, theirs + 1, exponent + 1
+            first, last = first >> 1, last >> 1
+        self._rebin(mine, first, last)
+        self._exponent = exponent
+        self._counts[:, [0, -1]] += other._counts[:, [0, -1]]
+        kind, place = np.nonzero(other._counts[:, 1:-1])
+        moved = ((place + other._base) >> theirs) - self._base
+        np.add.at(self._counts, (kind, moved + 1), other._counts[kind, place + 1])
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        self._flush()
+        return {name: v for name, v in vars(self).items() if name not in ("_kernels", "_tables")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._make_tables()
+
+    def _make_tables(self) -> None:
+        self._kernels = load_kernels("mien.evaluation._streaming_numba")
+        n_tables = 1 if self._kernels is None else self._kernels.n_tables()
+        self._tables = np.zeros((2, n_tables, self.n_bins + 2), dtype=np.uint32)
 
     def _count(self, scores: np.ndarray, starts: np.ndarray | None, *, genuine: bool) -> None:
         if scores.size == 0:
@@ -352,14 +408,84 @@ def evaluate_all_pairs(
     sides = _number_people(people)
     histogram = ScoreHistogram(resolution, limits)
     blocks = score_blocks() if callable(score_blocks) else score_blocks
-    genuine, owners = _count_pairs(blocks, sides, histogram)
+    n_pairs = _check_pairs(*sides)
+    genuine, owners, done = _count_pairs(blocks, sides, histogram, n_pairs)
+    if done != n_pairs:
+        raise InputError(f"the blocks hold {done} pairs; all against all has {n_pairs}")
+    return summarise_histogram(
+        histogram,
+        genuine,
+        owners,
+        n_people=int(np.unique(np.concatenate(sides[:2])).size),
+        fars=fars,
+        limits=limits,
+        llr=llr,
+        failures=failures,
+        confidence=confidence,
+        n_bootstrap=n_bootstrap,
+        random_state=random_state,
+    )
+
+
+def count_pairs(
+    blocks: Iterable[tuple[Any, Any, Any]], codes: np.ndarray, histogram: ScoreHistogram
+) -> tuple[np.ndarray, np.ndarray]:
+    """Count some blocks of all against all, as one of many workers.
+
+    Parameters
+    ----------
+    blocks : iterable of (scores, rows, columns)
+        As for :func:`evaluate_all_pairs`, but not all of them.
+    codes : (n,) int
+        Who each sample is.
+    histogram : ScoreHistogram
+        Where they are counted.
+
+    Returns
+    -------
+    scores (n_genuine,), people (n_genuine,)
+        Genuine scores of the blocks, and whose they are; empty where all pairs together have
+        too many to keep.
+    """
+    return _count_pairs(blocks, (codes, codes, True), histogram, None)[:2]
+
+
+def summarise_histogram(
+    histogram: ScoreHistogram,
+    genuine: np.ndarray,
+    owners: np.ndarray,
+    *,
+    n_people: int,
+    fars: Sequence[float] = (0.01, 0.001, 0.0001, 0.00001),
+    limits: tuple[float, float] | None = None,
+    llr: bool = False,
+    failures: tuple[int, int] = (0, 0),
+    confidence: float = 0.95,
+    n_bootstrap: int = 1000,
+    random_state: RandomState = 0,
+) -> dict[str, Any]:
+    """What :func:`evaluate_all_pairs` gives, from counts that are complete.
+
+    Parameters
+    ----------
+    histogram : ScoreHistogram
+        Of all pairs.
+    genuine, owners : (n_genuine,)
+        The genuine scores and whose they are, or none of them.
+    n_people : int
+        Number of people.
+    fars, limits, llr, failures, confidence, n_bootstrap, random_state
+        As for :func:`evaluate_all_pairs`.
+    """
+    confidence, failures = check_confidence(confidence), check_failures(failures)
+    check_far(list(fars))
     thresholds, false_accepts, true_accepts = histogram.accepted()
     summary = summarise_counts(thresholds, false_accepts, true_accepts, fars, failures, confidence)
     result: dict[str, Any] = {
         "n_genuine": int(true_accepts[-1]) + failures[0],
         "n_impostor": int(false_accepts[-1]) + failures[1],
         "failures": {"genuine": failures[0], "impostor": failures[1]},
-        "n_people": int(np.unique(np.concatenate(sides[:2])).size),
+        "n_people": n_people,
         "confidence": confidence,
         "intervals": "score",
         "resolution": histogram.width,
@@ -380,19 +506,29 @@ def evaluate_all_pairs(
     return result
 
 
+def _check_pairs(rows: np.ndarray, columns: np.ndarray, symmetric: bool) -> int:
+    """The number of pairs, among which there must be genuine ones and others."""
+    n_genuine = _genuine_pairs(rows, columns, symmetric)
+    n_pairs = rows.size * (rows.size - 1) // 2 if symmetric else rows.size * columns.size
+    if n_genuine in (0, n_pairs):
+        only = "impostor" if n_genuine == 0 else "genuine"
+        raise InputError(f"among {n_pairs} pairs there are only {only} ones: both are needed")
+    return n_pairs
+
+
 def _count_pairs(
     blocks: Iterable[tuple[Any, Any, Any]],
     sides: tuple[np.ndarray, np.ndarray, bool],
     histogram: ScoreHistogram,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Count every pair once; return the genuine scores and their people, if they are few enough."""
+    n_pairs: int | None,
+) -> tuple[np.ndarray, np.ndarray, int]:
+    """Count pairs once; the genuine scores and their people, if they are few enough, and how many.
+
+    ``n_pairs`` is what progress is told of, if anything.
+    """
     rows_of, columns_of, symmetric = sides
     n = rows_of.size
     n_genuine = _genuine_pairs(rows_of, columns_of, symmetric)
-    n_pairs = n * (n - 1) // 2 if symmetric else n * columns_of.size
-    if n_genuine in (0, n_pairs):
-        only = "impostor" if n_genuine == 0 else "genuine"
-        raise InputError(f"among {n_pairs} pairs there are only {only} ones: both are needed")
     genuine, owners = [np.zeros(0)], [np.zeros(0, dtype=np.int64)]
     done = 0
     for block, rows, columns in blocks:
@@ -407,18 +543,17 @@ def _count_pairs(
                 order = np.argsort(column, kind="stable")
                 scores, column = np.ascontiguousarray(scores[:, order]), column[order]
             starts = np.searchsorted(column, row, side="right")
-        histogram.update(scores, starts)
+        histogram.collect(scores, starts)
         done += scores.size if starts is None else int((column.size - starts).sum())
         at_row, at_column = _find_genuine(rows_of[row], columns_of[column], starts)
         found = scores[at_row, at_column]
-        histogram.update_genuine(found)
+        histogram.collect_genuine(found)
         if n_genuine <= _MOST_GENUINE:
             genuine.append(found)
             owners.append(rows_of[row[at_row]])
-        report("all against all", min(done, n_pairs), n_pairs)
-    if done != n_pairs:
-        raise InputError(f"the blocks hold {done} pairs; all against all has {n_pairs}")
-    return np.concatenate(genuine), np.concatenate(owners)
+        if n_pairs is not None:
+            report("all against all", min(done, n_pairs), n_pairs)
+    return np.concatenate(genuine), np.concatenate(owners), done
 
 
 def _find_genuine(

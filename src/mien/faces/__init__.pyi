@@ -3,9 +3,9 @@ from ._analyse import MAX_FACES, analyse_image, analyse_pictures
 from ._covered import covered_mask, covered_probabilities
 from ._detection import detect_faces
 from ._drawing import annotate
-from ._engines import ENGINES, FaceEngine, check_features, load_engine
+from ._engines import ENGINES, FaceEngine, borrow_engine, check_features, load_engine
 from ._face import Face, FoundFace, PictureResult
-from ._pool import borrow_engine
+from ._landmarks import THIRTEEN, FaceMesh, LandmarkFinder
 from ._quality import FaceQuality, face_quality
 from ._video import Detection, VideoResult, analyse_video, face_joiner
 
@@ -14,11 +14,14 @@ __all__ = [
     "ENGINES",
     "MAX_FACES",
     "TEMPLATE",
+    "THIRTEEN",
     "Detection",
     "Face",
     "FaceEngine",
+    "FaceMesh",
     "FaceQuality",
     "FoundFace",
+    "LandmarkFinder",
     "PictureResult",
     "VideoResult",
     "align_face",

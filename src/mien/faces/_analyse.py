@@ -20,10 +20,9 @@ from mien._core.progress import track
 from mien.errors import InputError, MienError
 from mien.faces._align import align_face
 from mien.faces._detection import detect_faces
-from mien.faces._engines import FaceEngine
+from mien.faces._engines import FaceEngine, borrow_engine
 from mien.faces._face import FoundFace, PictureResult
 from mien.faces._journal import Journal, stamp
-from mien.faces._pool import borrow_engine
 from mien.faces._quality import quality_of_crop
 from mien.faces._sface import one_thread_each
 from mien.faces._worker import ProcessWorker
@@ -219,7 +218,7 @@ def _stream(
     def run(path: Path) -> _Done:
         worker = free.get()
         try:
-            before = stamp(path)
+            before = None if journal is None else stamp(path)
             result = worker.analyse(path, keep_crops)
         finally:
             free.put(worker)

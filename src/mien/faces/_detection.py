@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mien.faces._engines import FaceEngine
+from mien.faces._engines import FaceEngine, borrow_engine
 from mien.faces._face import Face
-from mien.faces._pool import borrow_engine
 from mien.media import check_picture, resize_images
 
 __all__ = ["detect_faces", "find_turn", "turn_face"]

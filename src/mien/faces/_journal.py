@@ -76,9 +76,9 @@ def from_record(record: dict[str, Any]) -> PictureResult:
             raise ValueError("a quality is not a number")
     said = record["error"]
     if not (said is None or isinstance(said, str)) or not isinstance(record["digest"], str):
-        raise ValueError("a result has an error or a digest that is no text")
+        raise ValueError("a result has an error or a digest that is not text")
     if not isinstance(record["left_out"], int):
-        raise ValueError("a result counts faces with something else than a number")
+        raise ValueError("a result counts faces with something other than a number")
     return PictureResult(
         path, record["digest"], (height, width), faces, record["error"], record["left_out"]
     )
@@ -155,7 +155,7 @@ class Journal:
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise DataError(
                 f"the journal {self.path} is damaged: its line about {str(path)!r} is no result; "
-                "remove the file to begin anew"
+                "remove the file to start again"
             ) from error
 
     def add(self, result: PictureResult, stamp: str | None) -> None:
@@ -184,7 +184,7 @@ class Journal:
                 if foreign or line.endswith(b"\n"):
                     raise DataError(
                         f"line {number} of the journal {self.path} is damaged, or the file "
-                        "is not a journal: remove it to begin anew"
+                        "is not a journal: remove it to start again"
                     )
                 break  # torn by the end of the process that wrote it
             if number == 1 and value != self._asked:

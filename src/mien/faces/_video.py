@@ -20,9 +20,8 @@ from mien._core.atomic import write_atomically
 from mien._core.progress import track
 from mien.errors import DataError, InputError
 from mien.faces._analyse import MAX_FACES, analyse_image
-from mien.faces._engines import FaceEngine
+from mien.faces._engines import FaceEngine, borrow_engine
 from mien.faces._face import FoundFace
-from mien.faces._pool import borrow_engine
 from mien.faces._sface import one_thread_each
 from mien.media import (
     Frame,

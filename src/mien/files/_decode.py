@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -67,7 +68,10 @@ def consistency(where: str, name: str = "") -> Iterator[None]:
         TypeError,
         ValueError,
     ) as error:
-        raise ModelDamagedError(f"{where}: the content is inconsistent ({error!s:.200})") from error
+        # The words of other libraries, as a part of one sentence.
+        words = re.sub(r"\.\s+(\w)", lambda found: f"; {found[1].lower()}", f"{error!s:.200}")
+        words = " ".join(words.split()).rstrip(".")
+        raise ModelDamagedError(f"{where}: the content is inconsistent ({words})") from error
 
 
 @lru_cache(maxsize=256)

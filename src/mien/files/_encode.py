@@ -80,7 +80,7 @@ class Encoder:
         raise InputError(
             f"{where} is a {type(value).__module__}.{type(value).__qualname__}, which a model file "
             "cannot hold: it holds data only (numbers, strings, arrays, lists, dicts and "
-            "registered estimators). Give functions by name where the estimator allows it"
+            "registered estimators): give functions by name where the estimator allows it"
         )
 
     def _encode_estimator(self, model: Any, where: str) -> dict[str, Any]:

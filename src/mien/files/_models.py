@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import warnings
 from functools import cache
 from pathlib import Path
@@ -35,7 +36,15 @@ from mien.files._container import (
 from mien.files._decode import FORMAT, Decoder, consistency
 from mien.files._encode import Encoder
 
-__all__ = ["describe", "is_model_file", "load", "load_bytes", "save", "save_bytes"]
+__all__ = [
+    "check_replaceable",
+    "describe",
+    "is_model_file",
+    "load",
+    "load_bytes",
+    "save",
+    "save_bytes",
+]
 
 _LOOKED_AT = 2**20
 
@@ -67,14 +76,20 @@ def save(model: Any, path: str | Path) -> Path:
     True
     """
     arrays, text = _encode(model)
+    target = check_replaceable(path)
+    with atomic_path(target, private=True) as temporary:
+        write(temporary, arrays, text)
+    return target
+
+
+def check_replaceable(path: str | Path) -> Path:
+    """Refuse a place where something other than a model file stands, before any work is done."""
     target = Path(path)
-    if target.is_file() and target.stat().st_size and not is_model_file(target):
+    if os.path.isfile(target) and target.stat().st_size and not is_model_file(target):
         raise InputError(
             f"{str(path)!r} exists and is not a model file: write to another file, or remove it "
             "first"
         )
-    with atomic_path(target, private=True) as temporary:
-        write(temporary, arrays, text)
     return target
 
 

@@ -10,6 +10,7 @@ class, and add one line here, in the table of the newest *released or golden* fo
 - another parameter name:   ``"mien.Class": Renamed("mien.Class", params={"n_folds": "n_splits"})``
 - a fitted attribute:       ``"mien.Class": Renamed("mien.Class", state={"ratios_": "new_name_"})``
 - what is no longer there:  map it to None, and it is dropped
+- a new parameter whose default is not what older files mean: a line in :data:`BEFORE`
 - anything more:            ``convert=function``, which takes and gives ``(params, state)`` after
   the renaming. Both are dicts of decoded values; objects inside were converted already. A class
   without parameters in the file (one with ``to_arrays``) has all its values in ``state``.
@@ -134,6 +135,14 @@ RENAMES: dict[int, dict[str, Renamed]] = {
 }
 
 
+#: Registered name -> what a parameter means in files written before it existed.
+BEFORE: dict[str, dict[str, Any]] = {
+    "mien.DictionaryCompleter": {"max_entry": None},
+    "mien.FastfoodCompleter": {"max_entry": None},
+    "mien.MultiViewSuperVector": {"joint": False},
+}
+
+
 def rename(
     format_number: int, newest: int, name: str, params: Values, state: Values
 ) -> tuple[str, Values, Values]:
@@ -146,7 +155,7 @@ def rename(
         params, state = _map_keys(params, change.params), _map_keys(state, change.state)
         if change.convert is not None:
             params, state = change.convert(params, state)
-    return name, params, state
+    return name, BEFORE.get(name, {}) | params, state
 
 
 def _map_keys(values: Values, names: Mapping[str, str | None]) -> Values:

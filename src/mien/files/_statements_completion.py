@@ -35,6 +35,8 @@ __all__ = ["COMPLETION"]
 
 # Completers work in single precision: products of a few values must stay within it.
 _LIMITS: Limits = {"low": -1e9, "high": 1e9}
+# Products of two such numbers, with room for rounding.
+_SQUARES: Limits = {"low": -1.001e18, "high": 1.001e18}
 _NAMES = (
     "AutoCompleter",
     "BlendCompleter",
@@ -248,7 +250,7 @@ COMPLETION: dict[str, Statement] = {
         | {
             "alpha_": number(1e-30, 1e30),
             "mean_": real("d", **_LIMITS),
-            "covariance_": real("d", "d", **_LIMITS),
+            "covariance_": real("d", "d", **_SQUARES),
             "weights_": real("v", "d", **_LIMITS),
         },
         params=_COVER,

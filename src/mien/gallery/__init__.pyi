@@ -2,6 +2,7 @@ from ._addresses import gallery_name, has_gallery, is_address
 from ._face_model import FaceModel
 from ._gallery import Gallery
 from ._moving import move_gallery
+from ._neighbours import NeighbourGraph
 from ._picture_index import PictureIndex, SeenPicture, Sighting
 from ._records import (
     AuditEntry,
@@ -28,6 +29,7 @@ __all__ = [
     "Gallery",
     "GalleryPolicy",
     "Identification",
+    "NeighbourGraph",
     "Person",
     "PictureIndex",
     "SeenPicture",

@@ -212,8 +212,10 @@ class Gallery(GalleryChanges, GalleryReading):
         try:
             # Listing people needs no model; writing is refused where it is damaged.
             gallery = cls(store, None if read_only else _read_model(store))
-            if not read_only and store.needs_purge():
-                gallery._finish_purge()
+            if not read_only:
+                gallery._search.forget_stray()
+                if store.needs_purge():
+                    gallery._finish_purge()
         except BaseException:
             store.close()
             raise
@@ -276,6 +278,16 @@ class Gallery(GalleryChanges, GalleryReading):
     def sealed(self) -> bool:
         """Whether templates are encrypted."""
         return self._store.sealed
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it was opened to be read only."""
+        return self._store.read_only
+
+    @property
+    def rotated(self) -> bool:
+        """Whether templates are turned by a secret rotation before they are sealed."""
+        return self._store.rotated
 
     def __repr__(self) -> str:
         return f"Gallery({str(self.path)!r}, {len(self):,} people, {self.features!r})"

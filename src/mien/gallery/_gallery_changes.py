@@ -302,6 +302,19 @@ class GalleryChanges:
         self._store.purge(None)
         self._search.touch()
 
+    def rotate(self) -> int:
+        """Turn all templates of a sealed gallery by a new secret rotation; gives how many.
+
+        Scores stay as they are, to rounding. Vectors of two galleries, or of one before and after,
+        cannot be compared with each other by whoever does not know the secrets; see
+        docs/gallery.md for what that does not protect against. The secret is sealed with the
+        gallery's key. Others who have the gallery open need not open it again.
+        """
+        n = self._store.rotate()
+        self._store.purge(None)
+        self._search.touch()
+        return n
+
     # The history.
 
     def history(self, limit: int | None = None) -> list[Change]:

@@ -12,7 +12,7 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["SIGNATURE", "sign_index", "user_key"]
+__all__ = ["SIGNATURE", "sign_index", "state_home", "user_key"]
 
 #: Bytes of the signature before an index.
 SIGNATURE = 32
@@ -20,7 +20,7 @@ SIGNATURE = 32
 
 def user_key() -> bytes | None:
     """The key of this user, made when it is first asked for; None where none can be kept."""
-    place = _state_home() / "mien" / "index.key"
+    place = state_home() / "mien" / "index.key"
     with suppress(OSError):
         content = place.read_bytes()
         if len(content) == 32:
@@ -45,7 +45,8 @@ def user_key() -> bytes | None:
     return None
 
 
-def _state_home() -> Path:
+def state_home() -> Path:
+    """Where programs keep what is this user's own."""
     given = os.environ.get("XDG_STATE_HOME")
     return Path(given) if given else Path.home() / ".local" / "state"
 

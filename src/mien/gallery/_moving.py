@@ -22,7 +22,8 @@ def move_gallery(
     """Copy a gallery to a place where there is none, and compare every row; gives how many.
 
     People keep their numbers; the history, constraints, thumbnails, consents and the audit trail
-    come along. The source is left as it is: delete it with :func:`remove_gallery` when the copy
+    come along. The copy of a gallery with a secret rotation gets another one if it is sealed. The
+    source is left as it is: delete it with :func:`remove_gallery` when the copy
     is in use.
 
     Parameters
@@ -45,6 +46,8 @@ def move_gallery(
             with new:
                 if not (isinstance(old._store, RowStore) and isinstance(new._store, RowStore)):
                     raise InputError("galleries of this kind are not moved")
+                if old.rotated and target_key is not None:
+                    new.rotate()  # by a secret of its own
                 return copy_rows(old._store, new._store)
         except BaseException:
             remove_gallery(target, key=target_key)

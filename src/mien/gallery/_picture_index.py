@@ -6,6 +6,7 @@ the numbers of people; no name and no template. Without the gallery nobody can s
 
 from __future__ import annotations
 
+import hashlib
 import os
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
@@ -15,6 +16,8 @@ from pathlib import Path
 from typing import Self
 
 from mien.errors import GalleryDamagedError, GalleryError, GalleryFormatError
+from mien.gallery._addresses import parse_address
+from mien.gallery._index_key import state_home
 from mien.gallery._making import beside, wipe_file
 
 __all__ = ["PICTURES", "PictureIndex", "SeenPicture", "Sighting"]
@@ -87,13 +90,23 @@ class SeenPicture:
     sightings: tuple[Sighting, ...] = field(default=())
 
 
+def _find_place(gallery: str | os.PathLike[str]) -> Path:
+    """Beside a gallery's file; of a gallery in a database, in the folder of this user's state."""
+    address = parse_address(os.fspath(gallery))
+    if address is None:
+        return beside(Path(gallery), PICTURES)
+    mark = hashlib.sha256(address.shown.encode()).hexdigest()[:16]
+    return state_home() / "mien" / f"{address.gallery}-{mark}{PICTURES}"
+
+
 class PictureIndex:
     """Who was seen where, beside a gallery that is not sealed; use it in a ``with`` block.
 
     Parameters
     ----------
     gallery : path
-        The gallery's file.
+        The gallery's file, or the address of one in a database: pictures are those of this
+        machine, so that what was seen on them stays here.
     read_only : bool
         Whether nothing will be written; then the index must exist.
 
@@ -105,7 +118,7 @@ class PictureIndex:
     """
 
     def __init__(self, gallery: str | os.PathLike[str], *, read_only: bool = False) -> None:
-        self.path = beside(Path(gallery), PICTURES)
+        self.path = _find_place(gallery)
         if self.path.is_symlink():
             raise GalleryError(f"{self.path} is a link: an index is never written through one")
         if not read_only and not self.path.exists():
@@ -125,18 +138,19 @@ class PictureIndex:
     @staticmethod
     def exists(gallery: str | os.PathLike[str]) -> bool:
         """Whether anything was ever remembered for this gallery."""
-        return beside(Path(gallery), PICTURES).is_file()
+        return _find_place(gallery).is_file()
 
     @staticmethod
     def forget(gallery: str | os.PathLike[str]) -> bool:
         """Overwrite and remove the whole index; False where there was none."""
-        place = beside(Path(gallery), PICTURES)
+        place = _find_place(gallery)
         there = place.exists() or place.is_symlink()
         for suffix in ("-journal", ""):
             wipe_file(beside(place, suffix))
         return there
 
     def _make(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         descriptor = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
         os.close(descriptor)
         with self._told():

@@ -13,14 +13,16 @@ from mien._core.validation import require
 from mien.errors import GalleryError, GalleryFormatError
 from mien.gallery._approximate import DIRECTIONS
 
-__all__ = ["DIRECTIONS", "ROLE", "TENANT_TABLES", "VERSION", "migrate"]
+__all__ = ["DIRECTIONS", "GRAPH", "ROLE", "TENANT_TABLES", "VERSION", "find_partition", "migrate"]
 
 #: Of the tables in a database; grows by one entry of ``_STEPS``.
-VERSION = 1
+VERSION = 2
 #: Without rights of its own: galleries are read and written in this role, so that row-level
 #: security also binds whoever is exempt from it.
 ROLE = "mien_gallery"
 _PARTITIONS = 8
+#: Of the graph over candidates.
+GRAPH = "hnsw (place halfvec_ip_ops) WITH (m = 16, ef_construction = 64)"
 _LOCK = 0x6D69656E
 
 _TENANT = "tenant bigint NOT NULL DEFAULT current_setting('mien.tenant')::bigint"
@@ -99,8 +101,7 @@ _INDEXES = (
     "CREATE INDEX template_revision ON mien.template (tenant, revision)",
     "CREATE INDEX link_face ON mien.link (tenant, digest, face)",
     "CREATE INDEX audit_revision ON mien.audit (tenant, revision)",
-    "CREATE INDEX candidate_place ON mien.candidate USING hnsw (place halfvec_ip_ops) "
-    "WITH (m = 16, ef_construction = 64)",
+    f"CREATE INDEX candidate_place ON mien.candidate USING {GRAPH}",
 )
 
 
@@ -132,7 +133,25 @@ def _first_step() -> list[str]:
     return [*statements, *_INDEXES, f"GRANT SELECT, INSERT, UPDATE ON mien.gallery TO {ROLE}"]
 
 
-_STEPS = {1: _first_step}
+def _second_step() -> list[str]:
+    """A graph per partition that can be dropped and built anew without the others."""
+    return ["DROP INDEX mien.candidate_place"] + [
+        f"CREATE INDEX candidate_{i}_graph ON mien.candidate_{i} USING {GRAPH}"
+        for i in range(_PARTITIONS)
+    ]
+
+
+_STEPS = {1: _first_step, 2: _second_step}
+
+
+def find_partition(connection: Any, tenant: int) -> int:
+    """Number of the partitions that hold the rows of a gallery."""
+    rows = connection.execute(
+        "SELECT i FROM generate_series(0, %s) i WHERE satisfies_hash_partition("
+        "'mien.candidate'::regclass, %s, i, %s::bigint)",
+        (_PARTITIONS - 1, _PARTITIONS, tenant),
+    ).fetchall()
+    return int(rows[0][0])
 
 
 def migrate(connection: Any, where: str) -> None:

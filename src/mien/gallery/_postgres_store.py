@@ -8,25 +8,23 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
 from mien._core.validation import require
 from mien.errors import (
     GalleryBusyError,
     GalleryDamagedError,
     GalleryError,
-    GalleryKeyError,
     MissingDataError,
 )
 from mien.gallery._addresses import DatabaseAddress
 from mien.gallery._approximate import Directions
 from mien.gallery._person_keys import PersonKeys
-from mien.gallery._postgres_schema import DIRECTIONS, ROLE, TENANT_TABLES, migrate
-from mien.gallery._protocol import PeopleBatch, Removed
+from mien.gallery._postgres_candidates import SharedIndex, follow
+from mien.gallery._postgres_schema import ROLE, TENANT_TABLES, find_partition, migrate
+from mien.gallery._protocol import Removed
 from mien.gallery._row_codec import RowCodec, seal_identity
 from mien.gallery._row_faults import MOST_FAULTS, find_row_faults
 from mien.gallery._row_store import RowStore
-from mien.gallery._sealing import Sealer, open_seal
+from mien.gallery._sealing import Sealer, given_key, open_seal
 from mien.gallery._sqlite_store import new_settings
 
 if TYPE_CHECKING:
@@ -38,7 +36,6 @@ T = TypeVar("T")
 # Rows are given back in one vacuum up to this size; larger tables are left to the operator.
 _MOST_REWRITTEN = 512 * 2**20
 _ATTEMPTS = 8
-_SEARCH_WIDTH = 400
 
 
 def _psycopg() -> Any:
@@ -205,6 +202,8 @@ class PostgresStore(RowStore):
             _enter(self.connection, self.tenant)
             milliseconds = int(1000 * self.timeout)
             self.connection.execute(f"SET lock_timeout = {milliseconds}")
+            # A plan made while a table was nearly empty must not be kept while it is filled.
+            self.connection.execute("SET plan_cache_mode = force_custom_plan")
             self.connection.execute(f"SET idle_in_transaction_session_timeout = {milliseconds}")
 
     def unlock(self, key: bytes | str | None) -> None:
@@ -219,12 +218,8 @@ class PostgresStore(RowStore):
                 raise self.corrupted(f"it does not say its {name}")
         sealer: Sealer | None = None
         keys: PersonKeys | None = None
-        if raw["seal"] is None:
-            if key is not None:
-                raise GalleryKeyError(f"{self.where} is not sealed: open it without a key")
-        elif key is None:
-            raise GalleryKeyError(f"{self.where} is sealed: give its key")
-        else:
+        key = given_key(raw["seal"], key, self.where)
+        if key is not None:
             identity = seal_identity(raw["features"], raw["uuid"])
             sealer = open_seal(key, str(raw["seal"]), identity, self.where)
             keys = PersonKeys(sealer, raw["uuid"].encode(), self.wrapped_keys, self.where)
@@ -239,6 +234,7 @@ class PostgresStore(RowStore):
             self.require_row(check, b"meta", name, _unpack(value))
         if self.sealer is not None and self.meta("seal") is None:
             raise self.corrupted("it is sealed and does not say how")
+        self.load_rotation()
 
     def close(self) -> None:
         """Let the connection go."""
@@ -419,7 +415,7 @@ class PostgresStore(RowStore):
         self, statement: str, values: Sequence[Any], size: int
     ) -> Iterator[list[Any]]:
         """Rows of a statement, some at a time."""
-        with self.reading(), self.connection.cursor(name="mien_rows") as cursor:
+        with self.reading(), self.connection.cursor(name="mien_rows", binary=True) as cursor:
             cursor.execute(statement.replace("?", "%s"), values or None)
             while rows := cursor.fetchmany(size):
                 yield rows
@@ -446,21 +442,37 @@ class PostgresStore(RowStore):
         """No index lies beside a database."""
         return None
 
+    def forget_index(self, people: Iterable[int] | None) -> None:
+        """What candidates tell about people goes at once; whoever is still there comes back."""
+        if people is None:
+            self.execute("DELETE FROM candidate")
+            self.set_meta("index", None)
+        else:
+            self.execute("DELETE FROM candidate WHERE person = ANY(?)", (sorted(people),))
+
     def shared_index(self, scorer: Scorer, mark: str) -> SharedIndex | None:
         """The index of candidates in the database, brought up to date.
 
-        A sealed gallery has none: places of people in it would be templates in the clear.
+        A sealed gallery has none, because places of people in it would be templates in the clear;
+        unless they are turned by a secret rotation.
         """
-        if self.sealed or self.read_only:
+        if self.read_only or (self.sealed and not self.rotated):
             return None
         if self._directions is None or self._directions[0] != mark:
             self._directions = mark, Directions(scorer, self.dimension)
         state = f"{mark} {self.revision()}"
         if self.index_state() != state:
-            self.run(_follow, self._directions[1], mark)
+            self.run(follow, self._directions[1], mark)
         return SharedIndex(self, self._directions[1])
 
     # ------------------------------------------------------------------------ forgetting
+
+    def needs_purge(self) -> bool:
+        """Whether rows are to be given back; large tables are left to the operator."""
+        if not super().needs_purge():
+            return False
+        part = str(find_partition(self.connection, self.tenant))
+        return sum(size for _, size in _find_tables(self.connection, part)) <= _MOST_REWRITTEN
 
     def purge(self, removed: Removed | None) -> None:
         """Give freed rows back; the server writes tables anew as long as they are small."""
@@ -468,9 +480,7 @@ class PostgresStore(RowStore):
             raise GalleryError(f"{self.where} was opened with read_only=True")
         with self.lock, _translating(self.where, "the change was made, but not cleaned up"):
             self._alive()
-            rows = self.connection.execute("SELECT tableoid::regclass::text FROM person LIMIT 1")
-            names = rows.fetchall()
-            part = names[0][0].rpartition("_")[2] if names else None
+            part = str(find_partition(self.connection, self.tenant))
             self.connection.execute("RESET ROLE")
             try:
                 done = _vacuum(self.connection, part, everything=removed is None)
@@ -497,66 +507,6 @@ class PostgresStore(RowStore):
         return faults[:MOST_FAULTS]
 
 
-class SharedIndex:
-    """Candidates of probes by pgvector's graph, under the filter of the gallery."""
-
-    def __init__(self, store: PostgresStore, directions: Directions) -> None:
-        self._store = store
-        self._directions = directions
-
-    def candidates(self, X: np.ndarray, depth: int) -> list[np.ndarray]:
-        """Numbers of the likely best people of each probe X (n, d)."""
-        found = []
-        store = self._store
-        with store.reading():
-            store.execute(f"SET LOCAL hnsw.ef_search = {max(_SEARCH_WIDTH, depth)}")
-            store.execute("SET LOCAL hnsw.iterative_scan = relaxed_order")
-            for row in self._directions.rows(X):
-                people = store.query(
-                    "SELECT person FROM candidate ORDER BY place <#> ?::halfvec LIMIT ?",
-                    (_text(row), depth),
-                )
-                found.append(np.asarray([number for (number,) in people], dtype=np.int64))
-        return found
-
-
-def _text(row: np.ndarray) -> str:
-    row = np.pad(row, (0, DIRECTIONS - len(row)))
-    return "[" + ",".join(f"{value:.5g}" for value in row) + "]"
-
-
-def _follow(store: PostgresStore, directions: Directions, mark: str) -> None:
-    """Bring the table of candidates up to date; one transaction."""
-    with store.writing() as revision:
-        held, _, seen = (store.index_state() or " -1").partition(" ")
-        if held != mark:
-            store.execute("DELETE FROM candidate")
-            batches = store.people_batches()
-        else:
-            for number in store.gone_since(int(seen)):
-                store.execute("DELETE FROM candidate WHERE person = ?", (number,))
-            batches = store.people_batches(after=int(seen))
-        for batch in list(batches) if held == mark else batches:
-            _put(store, directions, batch, known=held == mark)
-        store.set_meta("index", f"{mark} {revision}")
-
-
-def _put(store: PostgresStore, directions: Directions, batch: PeopleBatch, *, known: bool) -> None:
-    if known:
-        store.execute("DELETE FROM candidate WHERE person = ANY(?)", (batch.ids.tolist(),))
-    rows = directions.rows(batch.sums / batch.counts[:, None].astype(np.float32))
-    with store.connection.cursor() as cursor:
-        # As text: one representation that every version of pgvector reads.
-        cursor.execute("CREATE TEMP TABLE IF NOT EXISTS new_candidate (person bigint, place text)")
-        with cursor.copy("COPY new_candidate FROM STDIN") as copy:
-            for number, row in zip(batch.ids.tolist(), rows, strict=True):
-                copy.write_row((number, _text(row)))
-        cursor.execute(
-            "INSERT INTO candidate (person, place) SELECT person, place::halfvec FROM new_candidate"
-        )
-        cursor.execute("TRUNCATE new_candidate")
-
-
 def _clear_purge(store: PostgresStore) -> None:
     with store.writing():
         store.set_meta("purge", None)
@@ -579,21 +529,26 @@ def _enter(connection: Any, tenant: int) -> None:
     connection.execute("SELECT set_config('mien.tenant', %s, false)", (str(tenant),))
 
 
-def _vacuum(connection: Any, part: str | None, *, everything: bool = False) -> bool:
-    """Rewrite the tables in which a gallery has rows, if they are small; whether they were.
-
-    Tables of one gallery are the partitions with one number (``part``); None is all of them.
-    """
+def _find_tables(connection: Any, part: str | None) -> list[tuple[str, int]]:
+    """Tables with rows of galleries, or of those in the partitions with a number; their bytes."""
     found = connection.execute(
         "SELECT c.relname, pg_total_relation_size(c.oid) FROM pg_class c "
         "JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = 'mien' "
         "AND c.relkind = 'r' AND c.relname NOT IN ('version', 'gallery')"
     ).fetchall()
-    tables = [
+    return [
         (name, size)
         for name, size in found
         if part is None or not name[-1].isdecimal() or name.endswith(f"_{part}")
     ]
+
+
+def _vacuum(connection: Any, part: str | None, *, everything: bool = False) -> bool:
+    """Rewrite the tables in which a gallery has rows, if they are small; whether they were.
+
+    Tables of one gallery are the partitions with one number (``part``); None is all of them.
+    """
+    tables = _find_tables(connection, part)
     whole = everything or sum(size for _, size in tables) <= _MOST_REWRITTEN
     for name, _ in tables:
         connection.execute(f"VACUUM {'(FULL)' if whole else ''} mien.{name}")

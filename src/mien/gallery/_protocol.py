@@ -248,6 +248,13 @@ class GalleryStore(Protocol):
     def change_key(self, key: bytes | str) -> None:
         """Exchange the gallery's key."""
 
+    def rotate(self) -> int:
+        """Turn all templates by a new secret; gives how many."""
+
+    @property
+    def rotated(self) -> bool:
+        """Whether templates are turned by a secret before they are sealed."""
+
     def all_rows(self) -> TemplateRows:
         """Everything, for an export, as it is stored."""
 

@@ -267,7 +267,7 @@ def _revert(store: RowStore, journal: Journal, number: int, revision: int) -> Re
     store.touch_people(journal.numbers(), revision)
     store.record("undo", revision, None, len(journal.numbers()), len(journal.faces))
     if removed.templates or names:
-        announce_removal(store)
+        announce_removal(store, {*gone, *journal.numbers()})
     return Removed(removed.templates, removed.secrets, names)
 
 
@@ -295,4 +295,5 @@ def _take_out(store: RowStore, change: int) -> Removed:
     store.drop_rows("thumbnail", where, (change,))
     store.drop_rows("template", "revision = ?", (change,))
     store.touch_people(owners, store.revision())
+    store.forget_index(owners)
     return Removed(len(rows), secrets, [])

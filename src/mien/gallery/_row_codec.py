@@ -12,6 +12,7 @@ import numpy as np
 
 from mien.errors import GalleryDamagedError
 from mien.gallery._person_keys import PersonKeys
+from mien.gallery._rotation import Rotation
 from mien.gallery._sealing import Cipher, Sealer
 
 __all__ = ["CHECK", "RowCodec", "seal_identity"]
@@ -51,6 +52,8 @@ class RowCodec:
     keys : PersonKeys or None
         Data keys of people, which seal what belongs to a person; None seals with the gallery's
         own key, as formats 1 and 2 and exports do.
+    rotation : Rotation or None
+        Turns vectors before they are sealed, and back when they are read.
     """
 
     def __init__(
@@ -62,6 +65,7 @@ class RowCodec:
         seal_names: bool,
         uuid: str | None,
         keys: PersonKeys | None = None,
+        rotation: Rotation | None = None,
     ) -> None:
         self.where = where
         self.features = features
@@ -70,6 +74,7 @@ class RowCodec:
         self.seal_names = seal_names
         self.uuid = uuid
         self.keys = keys
+        self.rotation = rotation
         plain = hashlib.sha256(b"mien gallery\x00" + (uuid or "").encode("utf-8")).digest()
         self._row_key = plain if sealer is None else sealer.row_key
         self._sum_key = plain if sealer is None else sealer.sum_key
@@ -121,25 +126,24 @@ class RowCodec:
             raise self.corrupted(f"{what.decode()} {number} is not text") from error
 
     def hide_vector(self, vector: np.ndarray, person: int, digest: bytes, face: int) -> bytes:
+        if self.rotation is not None:
+            vector = self.rotation.turn(vector)
         content = np.ascontiguousarray(vector, dtype="<f4").tobytes()
         if self.sealer is None:
             return content
-        return self._cipher(person).seal(content, self._identity(person, digest, face))
+        return self._cipher(person).seal(content, self._vector_identity(person, digest, face))
 
     def show_vectors(self, rows: Sequence[Any]) -> np.ndarray:
         """Vectors (n, d) of rows (person, digest, face, stored, …)."""
         if not all(tuple(map(type, row[:4])) == _KINDS for row in rows):
             raise self.corrupted("invalid template record")
-        if self.sealer is None:
-            contents = [row[3] for row in rows]
-        else:
-            what = f"{self.where}: a template"
-            if self.keys is not None:
-                self.keys.load({row[0] for row in rows})
-            contents = [
-                self._cipher(row[0]).unseal(row[3], self._identity(row[0], row[1], row[2]), what)
-                for row in rows
-            ]
+        try:
+            contents = self._open_vectors(rows)
+        except GalleryDamagedError:
+            # Another process may have turned all vectors anew.
+            if not self.load_rotation():
+                raise
+            contents = self._open_vectors(rows)
         size = 4 * self.dimension
         if any(len(content) != size for content in contents):
             raise self.corrupted("a template has the wrong length")
@@ -147,7 +151,24 @@ class RowCodec:
         # Written so that NaN fails it; also keeps squares of garbage from overflowing.
         if not np.all(np.abs(vectors) <= 1.01):
             raise self.corrupted("a template is not of unit length")
+        if self.rotation is not None:
+            return self.rotation.turn_back(vectors)
         return vectors.astype(np.float32, copy=False)
+
+    def _open_vectors(self, rows: Sequence[Any]) -> list[bytes]:
+        if self.sealer is None:
+            return [row[3] for row in rows]
+        if self.keys is not None:
+            self.keys.load({row[0] for row in rows})
+        what = f"{self.where}: a template"
+        return [
+            self._cipher(row[0]).unseal(row[3], self._vector_identity(*row[:3]), what)
+            for row in rows
+        ]
+
+    def load_rotation(self) -> bool:
+        """Take over another rotation if there is one; whether there was."""
+        return False
 
     def hide_source(self, source: str | None, person: int, digest: bytes) -> bytes | None:
         if source is None:
@@ -185,6 +206,11 @@ class RowCodec:
         # A template opens in its own row only: nobody can give one person another's face.
         own = self._own + self.features.encode()
         return b"%s\x00%d\x00%s\x00%d" % (own, person, digest, face)
+
+    def _vector_identity(self, person: int, digest: bytes, face: int) -> bytes:
+        # A vector that was turned by another rotation does not open: it would be nonsense.
+        mark = b"" if self.rotation is None else b"\x00rotation\x00" + self.rotation.mark
+        return self._identity(person, digest, face) + mark
 
     # ------------------------------------------------------------------------ checksums
 

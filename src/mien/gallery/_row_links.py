@@ -148,13 +148,13 @@ def find_refused(store: RowStore, new: NewTemplates) -> list[int]:
         "link", "kind IN ('not-a-face', 'not-this-person')"
     ):
         banned.add((digest, face, None if kind == "not-a-face" else person))
-    numbers = {name: store.find_person(name) for name in dict.fromkeys(new.names)}
+    numbers = store.find_people(new.names)
     return [
         i
         for i in everything
         if (new.digests[i], new.faces[i], None) not in banned
         and (
-            numbers[new.names[i]] is None
+            new.names[i] not in numbers
             or (new.digests[i], new.faces[i], numbers[new.names[i]]) not in banned
         )
     ]

@@ -85,16 +85,10 @@ def show_consent(store: RowStore, stored: bytes | None, number: int) -> Consent 
 
 def add_people(store: RowStore, names: Sequence[str], revision: int) -> dict[str, int]:
     """Numbers of the people, new ones for those who were not there; within a transaction."""
-    found: dict[str, int] = {}
     now = time.time()
     first = store.number("next_person")
-    new: list[str] = []
-    for name in dict.fromkeys(names):
-        known = store.find_person(name)
-        if known is None:
-            new.append(name)
-        else:
-            found[name] = known
+    found = store.find_people(names)
+    new = [name for name in dict.fromkeys(names) if name not in found]
     if new:
         if store.keys is not None:
             keys = store.keys
@@ -176,7 +170,7 @@ def set_model(store: RowStore, content: bytes) -> None:
         store.set_meta("verifier_before", store.model())
         store.set_meta("verifier", content)
         store.set_meta("verifier_mark", hashlib.sha256(content).hexdigest())
-        store.set_meta("index", None)
+        store.forget_index(None)
         store.record("set-model", revision, None, 0, 0)
 
 

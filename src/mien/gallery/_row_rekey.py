@@ -12,6 +12,7 @@ from mien.errors import InputError
 from mien.gallery._person_keys import PersonKeys
 from mien.gallery._row_changes import parse, write_content
 from mien.gallery._row_codec import RowCodec, seal_identity
+from mien.gallery._row_rotate import rotation_identity
 from mien.gallery._row_tables import TABLES
 from mien.gallery._sealing import make_seal
 from mien.gallery._summary import Summary
@@ -50,15 +51,24 @@ def change_key(store: RowStore, key: bytes | str) -> None:
                 store.execute('UPDATE audit SET "check" = ? WHERE id = ?', (before, row[0]))
             summary.trail = before
             settings = {name: store.meta(name) for name in store.setting_names()}
-            settings |= {"seal": seal, "purge": 1, "index": None}
+            settings |= {"seal": seal, "purge": 1}
+            if settings.get("rotation") is not None:
+                identity = rotation_identity(store)
+                secret = old[0].unseal(settings["rotation"], identity, store.where)
+                settings["rotation"] = sealer.seal(secret, identity)
             # From here on the rows are read with the new key.
-            RowCodec.__init__(store, *given, sealer, store.seal_names, store.uuid, keys)
+            RowCodec.__init__(
+                store, *given, sealer, store.seal_names, store.uuid, keys, store.rotation
+            )
             for name, value in settings.items():
                 store.set_meta(name, value)
             store.summary = summary
+            store.forget_index(None)
             store.record("change-key", revision, None, 0, 0)
     except BaseException:
-        RowCodec.__init__(store, *given, old[0], store.seal_names, store.uuid, old[1])
+        RowCodec.__init__(
+            store, *given, old[0], store.seal_names, store.uuid, old[1], store.rotation
+        )
         raise
 
 

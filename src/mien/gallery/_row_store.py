@@ -20,6 +20,7 @@ from mien.gallery import (
     _row_links,
     _row_people,
     _row_rekey,
+    _row_rotate,
     _row_writing,
 )
 from mien.gallery._index_key import user_key
@@ -32,6 +33,7 @@ from mien.gallery._protocol import (
     TemplateRows,
 )
 from mien.gallery._records import AuditEntry, Change, Constraint, FaceKey, Person, StoredFace
+from mien.gallery._rotation import SECRET, Rotation
 from mien.gallery._row_changes import Journal
 from mien.gallery._row_codec import RowCodec
 from mien.gallery._row_tables import TABLES
@@ -65,6 +67,7 @@ class RowStore(RowCodec):
 
     def __init__(self) -> None:  # rows are readable once RowCodec.__init__ was called
         self.counted = (-1, 0)
+        self._sealed_rotation: bytes | None = None
         self.summary: Summary | None = None
         self.journal: Journal | None = None
         self.lock = threading.RLock()
@@ -127,6 +130,7 @@ class RowStore(RowCodec):
                 with self.transaction():
                     revision = self.revision() + 1
                     self.set_meta("revision", revision)
+                    self.load_rotation()
                     self.summary = Summary.parse(self.meta("summary"), self)
                     self.journal = None if undo is None else Journal(undo)
                     yield revision
@@ -249,8 +253,16 @@ class RowStore(RowCodec):
 
     def save_index(self, write: IndexWriter) -> None:
         """Note a new index within the transaction in which it is written."""
+        if self.index_state() is not None:
+            # Killed between the two, nothing is noted about the file, and it goes at the next open.
+            with self.writing():
+                self.set_meta("index", None)
         with self.writing() as revision:
             self.set_meta("index", write(revision))
+
+    def forget_index(self, people: Iterable[int] | None) -> None:
+        """Some people, or all, are not as an index has them; within a transaction."""
+        self.set_meta("index", None)
 
     def shared_index(self, scorer: Scorer, mark: str) -> CandidateIndex | None:
         """A file has its index beside it."""
@@ -318,8 +330,9 @@ class RowStore(RowCodec):
 
     def touch_people(self, numbers: Iterable[int], revision: int) -> None:
         """Note that people changed in this revision; within a transaction."""
-        for number in sorted(set(numbers)):
-            for row in self.rows("person", "id = ?", (number,)):
+        for some in in_parts(sorted(set(numbers))):
+            marks = ",".join("?" * len(some))
+            for row in self.rows("person", f"id IN ({marks})", some, "id"):
                 if row[4] != revision:
                     self.replace_person((*row[:4], revision, *row[5:]), quietly=True)
 
@@ -385,6 +398,17 @@ class RowStore(RowCodec):
         """The number of whoever has this name."""
         rows = self.query("SELECT id FROM person WHERE tag = ?", (self.tag(name),))
         return int(rows[0][0]) if rows else None
+
+    def find_people(self, names: Iterable[str]) -> dict[str, int]:
+        """Numbers of those of these names who are there."""
+        tags = {self.tag(name): name for name in dict.fromkeys(names)}
+        return {
+            tags[tag]: int(number)
+            for some in in_parts(list(tags))
+            for tag, number in self.query(
+                f"SELECT tag, id FROM person WHERE tag IN ({','.join('?' * len(some))})", some
+            )
+        }
 
     def require_person(self, name: str) -> int:
         found = self.find_person(name)
@@ -627,6 +651,33 @@ class RowStore(RowCodec):
     def change_key(self, key: bytes | str) -> None:
         """Exchange the gallery's key; nothing is sealed again."""
         self.run(_row_rekey.change_key, key)
+
+    def rotate(self) -> int:
+        """Turn all templates by a new secret; gives how many."""
+        return self.run(_row_rotate.rotate)
+
+    @property
+    def rotated(self) -> bool:
+        """Whether templates are turned by a secret before they are sealed."""
+        self.load_rotation()
+        return self.rotation is not None
+
+    def load_rotation(self) -> bool:
+        """Take over another rotation if there is one; whether there was."""
+        if self.sealer is None or self.keys is None:
+            return False
+        sealed = self.meta("rotation")
+        before = None if self.rotation is None else self.rotation.mark
+        if sealed is None:
+            self.rotation = None
+            return before is not None
+        if sealed != self._sealed_rotation or before is None:
+            identity = _row_rotate.rotation_identity(self)
+            secret = self.sealer.unseal(sealed, identity, f"{self.where}: its rotation")
+            if len(secret) != SECRET:
+                raise self.corrupted("its rotation is not readable")
+            self.rotation, self._sealed_rotation = Rotation(secret, self.dimension), sealed
+        return self.rotation is not None and self.rotation.mark != before
 
     def all_rows(self) -> TemplateRows:
         """Everything, for an export."""

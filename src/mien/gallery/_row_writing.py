@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from mien.errors import ConsentError, InputError
@@ -72,7 +72,7 @@ def _check_consent(store: RowStore, new: NewTemplates, owners: set[int], revisio
             what = "no consent of" if held is None else "an expired consent of"
             raise ConsentError(
                 f"{store.where} demands consent before enrolment, and there is {what} {name!r}; "
-                "nothing was enrolled. Record it with set_consent() or consent="
+                "nothing was enrolled: record it with set_consent() or consent="
             )
 
 
@@ -123,7 +123,7 @@ def _keep_new(
             names = store.names_of([owner, holder])
             raise InputError(
                 f"face {face} of the picture {digest.hex()[:12]}… belongs to {names[holder]!r} in "
-                f"the gallery, so it cannot belong to {names[owner]!r}; nothing was enrolled. Move "
+                f"the gallery, so it cannot belong to {names[owner]!r}; nothing was enrolled: move "
                 "the face or merge, or give faces= where a picture shows several people"
             )
         if check == entry[-1]:
@@ -199,12 +199,12 @@ def remove_templates(
         store.record("delete", revision, number, 1, sum(row[0] == number for row in rows))
     faces = {(row[1], row[4]) for row in rows}
     secrets = forget(store, gone, faces)
-    announce_removal(store)
+    announce_removal(store, owners)
     secrets += [content for row in rows for content in row[1:4] if content]
     return Removed(len(rows), secrets, names)
 
 
-def announce_removal(store: RowStore) -> None:
+def announce_removal(store: RowStore, owners: Iterable[int]) -> None:
     """Whoever opens the gallery next cleans up, should this process not come to it."""
     store.set_meta("purge", 1)
-    store.set_meta("index", None)
+    store.forget_index(owners)

@@ -14,7 +14,7 @@ from typing import Any
 from mien._core.validation import require
 from mien.errors import GalleryDamagedError, GalleryKeyError, InputError
 
-__all__ = ["Cipher", "Sealer", "check_passphrase", "make_seal", "open_seal"]
+__all__ = ["Cipher", "Sealer", "check_passphrase", "given_key", "make_seal", "open_seal"]
 
 _NONCE = 12
 _TAG = 16
@@ -112,6 +112,15 @@ def make_seal(key: bytes | str, identity: bytes, *, new: bool = True) -> tuple[S
     inner = os.urandom(32)
     seal["wrapped"] = _encode(Sealer(_stretch(key, seal)).seal(inner, b"key\x00" + identity))
     return Sealer(inner), json.dumps(seal)
+
+
+def given_key(seal: object, key: bytes | str | None, where: str) -> bytes | str | None:
+    """The key of a sealed gallery, None of another; one that is missing or too many is refused."""
+    if seal is None and key is not None:
+        raise GalleryKeyError(f"{where} is not sealed: open it without a key")
+    if seal is not None and key is None:
+        raise GalleryKeyError(f"{where} is sealed: give its key")
+    return key
 
 
 def open_seal(key: bytes | str, text: str, identity: bytes, where: str) -> Sealer:

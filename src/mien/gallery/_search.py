@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+import os
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -185,8 +186,11 @@ class Search:
 
     def save(self) -> None:
         """Write the approximate index beside the gallery, if it changed; it is only a copy."""
-        index, key = self._approximate, self.store.index_key()
-        if not self._dirty or index is None or self.store.read_only or key is None:
+        index = self._approximate
+        if not self._dirty or index is None or self.store.read_only:
+            return
+        key = self.store.index_key()
+        if key is None:
             return
         try:
             self.store.save_index(lambda revision: self._write_file(index, key, revision))
@@ -217,6 +221,11 @@ class Search:
     def forget(self) -> None:
         """Remove the file beside the gallery."""
         wipe_file(self.file)
+
+    def forget_stray(self) -> None:
+        """Remove an index about which nothing is noted: whoever wrote it was killed."""
+        if os.path.lexists(self.file) and self.store.index_state() is None:
+            wipe_file(self.file)
 
     def check(self) -> list[str]:
         """What is wrong with the index beside the gallery; nothing if there is none."""

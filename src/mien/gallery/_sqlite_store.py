@@ -10,14 +10,14 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-from mien.errors import GalleryError, GalleryKeyError
+from mien.errors import GalleryError
 from mien.gallery import _sqlite_purge, _sqlite_upgrade
 from mien.gallery._handles import hold, release
 from mien.gallery._person_keys import PersonKeys
 from mien.gallery._protocol import Removed
 from mien.gallery._row_codec import RowCodec, seal_identity
 from mien.gallery._row_store import RowStore
-from mien.gallery._sealing import Sealer, make_seal, open_seal
+from mien.gallery._sealing import Sealer, given_key, make_seal, open_seal
 from mien.gallery._sqlite_file import (
     FORMAT,
     connect,
@@ -145,12 +145,8 @@ class SqliteStore(RowStore):
         own = raw["uuid"] if self.format > 1 else None
         sealer: Sealer | None = None
         keys: PersonKeys | None = None
-        if raw["seal"] is None:
-            if key is not None:
-                raise GalleryKeyError(f"{self.where} is not sealed: open it without a key")
-        elif key is None:
-            raise GalleryKeyError(f"{self.where} is sealed: give its key")
-        else:
+        key = given_key(raw["seal"], key, self.where)
+        if key is not None:
             identity = seal_identity(raw["features"], own)
             sealer = open_seal(key, str(raw["seal"]), identity, self.where)
             if self.format >= FORMAT:
@@ -166,6 +162,7 @@ class SqliteStore(RowStore):
             self.require_row(check, b"meta", name, value)
         if self.sealer is not None and self.meta("seal") is None:
             raise self.corrupted("it is sealed and does not say how")
+        self.load_rotation()
 
     def close(self) -> None:
         """Let the file go."""

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from mien._core.atomic import write_atomically
+from mien._core.boxes import overlap_boxes
 from mien.errors import DataError
 from mien.media._decoding import open_header
 from mien.media._regions import Box, NamedRegion, StoredPicture, describe_picture, turn_box
@@ -162,7 +163,8 @@ def _read_packet(place: Path) -> bytes:
 def find_sidecars(path: Path) -> list[Path]:
     """Sidecars of a picture that are there: ``NAME.EXT.xmp`` before ``NAME.xmp``."""
     places = [path.with_name(path.name + ".xmp"), path.with_suffix(".xmp")]
-    return [place for place in places if place.is_file()]
+    # A picture's name may leave no room for the suffix: then there is no such file.
+    return [place for place in places if os.path.isfile(place)]
 
 
 def read_xmp(path: Path) -> XmpNames:
@@ -190,7 +192,7 @@ def read_xmp(path: Path) -> XmpNames:
     for content, name in packets:
         tree = parse_xmp(content, name)
         for region in _regions_of(tree, picture):
-            if not any(_overlap(region.box, other.box) > _SAME_PLACE for other in regions):
+            if not any(overlap_boxes(region.box, other.box) > _SAME_PLACE for other in regions):
                 regions.append(region)
         names |= dict.fromkeys(_people_of(tree))
     placed = {region.name for region in regions}
@@ -279,7 +281,7 @@ def _regions_of(tree: ElementTree.Element, picture: StoredPicture) -> list[Named
     for name, stored in found:
         box = _clip(stored)
         if box is None or any(
-            _overlap(box, other.box) > 0.8 and other.name == name for other in regions
+            overlap_boxes(box, other.box) > 0.8 and other.name == name for other in regions
         ):
             continue
         regions.append(NamedRegion(name, box))
@@ -309,15 +311,6 @@ def _clip(box: Box) -> Box | None:
     if right - left <= 0 or bottom - top <= 0:
         return None
     return left, top, right - left, bottom - top
-
-
-def _overlap(a: Box, b: Box) -> float:
-    """Intersection over union."""
-    width = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
-    height = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
-    shared = max(width, 0.0) * max(height, 0.0)
-    union = a[2] * a[3] + b[2] * b[3] - shared
-    return shared / union if union > 0 else 0.0
 
 
 def _is_same_face(a: Box, b: Box) -> bool:
@@ -371,7 +364,7 @@ def write_sidecar(
     """
     path = Path(path)
     place = path.with_name(path.name + ".xmp")
-    before = _read_packet(place) if place.exists() else None
+    before = _read_packet(place) if os.path.exists(place) else None
     packet, change = merge_packet(path, before, regions, keywords=keywords, place=place)
     if change.added or before is None:
         write_atomically(place, packet)

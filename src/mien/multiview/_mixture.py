@@ -71,12 +71,20 @@ class MixtureStatistics(NamedTuple):
         K, D = n_components, n_features
         return cls(np.zeros(K), np.zeros((K, D)), np.zeros((K, D, D)))
 
+    def collect(self, X: np.ndarray, y: np.ndarray) -> MixtureStatistics:
+        """Add samples X (n, D) with their responsibilities y (n, K), in place."""
+        return accumulate(X, y, self)
+
+    def merge(self, other: MixtureStatistics) -> MixtureStatistics:
+        """Add the sums of other samples, in place."""
+        for mine, theirs in zip(self, other, strict=True):
+            mine += theirs
+        return self
+
     def __add__(self, other: object) -> MixtureStatistics:
         if not isinstance(other, MixtureStatistics):
             return NotImplemented
-        return MixtureStatistics(
-            self.counts + other.counts, self.sums + other.sums, self.seconds + other.seconds
-        )
+        return MixtureStatistics(*(part.copy() for part in self)).merge(other)
 
 
 class LatentStatistics(NamedTuple):
@@ -96,6 +104,12 @@ class LatentStatistics(NamedTuple):
         """Of no samples at all."""
         K, D, q = n_components, n_features, n_latent
         return cls(np.zeros(K), np.zeros((K, D)), np.zeros((K, D)), np.zeros((K, D, q)))
+
+    def merge(self, other: LatentStatistics) -> LatentStatistics:
+        """Add the sums of other samples under the same parameters, in place."""
+        for mine, theirs in zip(self, other, strict=True):
+            mine += theirs
+        return self
 
 
 class Posterior(NamedTuple):

@@ -254,7 +254,7 @@ class MixturePCCA(MixtureUse, BaseEstimator):
             raise InputError(
                 f"a covariance became singular in {np.dtype(dtype).name}: some features are "
                 f"combinations of others, or {n_samples} samples are too few for "
-                f"{self.n_components} component(s) of {len(floor)} features. Raise floor (now "
+                f"{self.n_components} component(s) of {len(floor)} features: raise floor (now "
                 f'{self.floor:g}), use noise="diagonal", float64, fewer components, or principal '
                 "components of each view"
             ) from error

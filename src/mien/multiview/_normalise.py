@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-__all__ = ["normalise", "power", "unit_length"]
+__all__ = ["join_parts", "normalise", "power", "unit_length"]
 
 
 def power(vectors: np.ndarray, exponent: float) -> np.ndarray:
@@ -29,3 +31,17 @@ def normalise(
         vectors = unit_length(blocks).reshape(vectors.shape)
     vectors = power(vectors, exponent)
     return unit_length(vectors) if l2 else vectors
+
+
+def join_parts(
+    parts: Sequence[np.ndarray], joint: bool, intra: bool, exponent: float, l2: bool
+) -> np.ndarray:
+    """Parts (n, K, m) of encodings as one (n, sum of K m), normalised as one or each on its own."""
+    K = parts[0].shape[1]
+    if intra:
+        parts = [unit_length(part) for part in parts]
+    flat = [part.reshape(len(part), -1) for part in parts]
+    if joint:
+        return normalise(np.concatenate(flat, axis=1), K, False, exponent, l2)
+    both = np.concatenate([normalise(part, K, False, exponent, l2) for part in flat], axis=1)
+    return both / np.sqrt(len(parts)) if l2 else both

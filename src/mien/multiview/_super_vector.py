@@ -23,7 +23,7 @@ from mien.errors import InputError
 from mien.multiview._bags import check_paired_bags, for_each_stretch
 from mien.multiview._mixture import Posterior, expectation, gate, posterior
 from mien.multiview._mixture_pcca import MixturePCCA
-from mien.multiview._normalise import normalise
+from mien.multiview._normalise import join_parts
 
 __all__ = ["MixtureGradients", "MultiViewSuperVector", "mixture_gradients"]
 
@@ -141,6 +141,15 @@ def information_scale(model: MixturePCCA) -> np.ndarray:
     return np.asarray(factors / root)
 
 
+def latent_scale(model: MixturePCCA) -> np.ndarray:
+    """Factors (K, 1) that bring the mean latent variables to the same units."""
+    root = np.sqrt(np.maximum(model.weights_, np.finfo(float).tiny))
+    return np.asarray(1 / root)[:, None]
+
+
+# Components by default: as many as the pairs support.
+_MOST_COMPONENTS = 16
+_PAIRS_PER_COMPONENT = 1000
 # Descriptors that are worked on at once: bags are small, and each call costs something.
 _ROWS = 4096
 
@@ -151,8 +160,9 @@ class MultiViewSuperVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     Parameters
     ----------
     mixture : MixturePCCA or None
-        The mixture that is learned from the descriptors; None takes 16 components with 8 latent
-        variables.
+        The mixture that is learned from the descriptors; None takes a component for every
+        thousand pairs, at least one and at most 16, with 8 latent variables each. With fewer pairs
+        a component follows each of them.
     latent : bool
         Encode Z: the mean of ``γ̂ ẑ`` for each component.
     gradient : bool
@@ -161,8 +171,13 @@ class MultiViewSuperVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         "information" brings G to the units of a Fisher vector: times the inverse root of the
         information that one descriptor would carry were nothing shared. "none" leaves it the
         gradient that the paper prints, in which features with little noise drown the others.
+    joint : bool
+        Bring Z to the same units as G (with ``scaling="information"``) and normalise both as one
+        vector, so that each has the weight that its information gives it. False leaves Z as it is
+        and gives both parts the same length.
     intra, power, l2 : bool, float, bool
         Unit length of each component's part, then the signed power, then unit length of the whole.
+        ``intra`` makes a component that a bag hardly uses as loud as one that explains it all.
     max_descriptors : int
         Most pairs, drawn over all bags, that the mixture is learned from.
     n_jobs : int or None
@@ -185,9 +200,10 @@ class MultiViewSuperVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     -----
     ``Z_k = (1/N) Σ γ̂ ẑ`` and ``G_k = (1/N) Σ γ̂ (x̃ − μ)/Ψ`` with its second-order twin, for both
     views; sums run over the bag, so that they are defined for components that no descriptor uses.
-    Z and G of a component are normalised on their own, then power and l2 follow over each of the
-    two parts and they are concatenated: the text of the paper does not say, so this is ours. An
-    empty bag is a zero vector.
+    Z is the gradient by the mean of the latent variable, whose information is that of a descriptor
+    times the component's weight w, so ``Z_k / √w_k`` is in the units of ``G_k`` and the two can be
+    one vector without a free number. How the paper weighs them its text does not say. An empty bag
+    is a zero vector.
 
     References
     ----------
@@ -210,6 +226,7 @@ class MultiViewSuperVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         "latent": ["boolean"],
         "gradient": ["boolean"],
         "scaling": [StrOptions({"none", "information"})],
+        "joint": ["boolean"],
         "intra": ["boolean"],
         "power": [POSITIVE_FRACTION],
         "l2": ["boolean"],
@@ -225,7 +242,8 @@ class MultiViewSuperVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         latent: bool = True,
         gradient: bool = True,
         scaling: str = "information",
-        intra: bool = True,
+        joint: bool = True,
+        intra: bool = False,
         power: float = 0.5,
         l2: bool = True,
         max_descriptors: int = 200_000,
@@ -236,6 +254,7 @@ class MultiViewSuperVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         self.latent = latent
         self.gradient = gradient
         self.scaling = scaling
+        self.joint = joint
         self.intra = intra
         self.power = power
         self.l2 = l2
@@ -258,7 +277,8 @@ class MultiViewSuperVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         rng = check_random_state(self.random_state)
         rows = cap_rows(np.arange(len(first.descriptors)), self.max_descriptors, rng)
         seed = rng.randint(2**31 - 1)
-        mixture = MixturePCCA(16, 8, tol=1e-3, random_state=seed)
+        n_components = min(_MOST_COMPONENTS, max(1, len(rows) // _PAIRS_PER_COMPONENT))
+        mixture = MixturePCCA(n_components, 8, tol=1e-3, random_state=seed)
         if self.mixture is not None:
             mixture = clone(self.mixture)
         self.mixture_ = mixture.fit(first.descriptors[rows], second.descriptors[rows])
@@ -268,16 +288,16 @@ class MultiViewSuperVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     def transform(self, X: Any, Y: Any) -> np.ndarray:
         """Encode each bag: (n_bags, K q + 2 K (d_x + d_y)) with both parts."""
         latent, gradient = self.encode_parts(X, Y)
-        parts = [latent] if self.latent else []
-        if self.gradient:
-            scaled = self.scaling == "information"
-            parts.append(gradient * information_scale(self.mixture_) if scaled else gradient)
-        K = latent.shape[1]
-        flat = (part.reshape(len(part), -1) for part in parts)
-        both = np.concatenate(
-            [normalise(part, K, self.intra, self.power, self.l2) for part in flat], axis=1
+        if self.scaling == "information":
+            gradient = gradient * information_scale(self.mixture_) if self.gradient else gradient
+            latent = latent * latent_scale(self.mixture_) if self.joint else latent
+        return join_parts(
+            [part for part, kept in ((latent, self.latent), (gradient, self.gradient)) if kept],
+            self.joint,
+            self.intra,
+            self.power,
+            self.l2,
         )
-        return both / np.sqrt(len(parts)) if self.l2 else both
 
     @property
     def _n_features_out(self) -> int:

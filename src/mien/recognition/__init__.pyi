@@ -11,6 +11,7 @@ from ._complete import (
     load_completer,
 )
 from ._complete_files import complete_files, name_targets
+from ._constraints import sample_people
 from ._enrol import Enrolment, enrol
 from ._enrol_names import NamedEnrolment, NamedFace, enrol_names, report_names
 from ._find import FoundPicture, find, forget_pictures, read_period, remember, report_found
@@ -32,7 +33,14 @@ from ._import import (
 from ._models import FaceModel, engine_of, load_model, load_source
 from ._name_faces import NamedFaces, name_faces
 from ._people import Failure, choose_face, count_reasons, list_people
-from ._questions import Question, choose_questions, faces_concerned, rate_pairs, score_sets
+from ._questions import (
+    OWNER_ODDS,
+    Question,
+    choose_questions,
+    faces_concerned,
+    rate_pairs,
+    score_sets,
+)
 from ._recogniser import ComparedPair, Pair, Recogniser, read_pairs, verify_pairs
 from ._review import PersonQuestion, ask_gallery, doubt_faces
 from ._source import fit_source
@@ -44,6 +52,7 @@ from ._write_names import NAMES_WRITTEN, XMP_PLACES, NamesWritten, export_xmp, w
 
 __all__ = [
     "NAMES_WRITTEN",
+    "OWNER_ODDS",
     "XMP_PLACES",
     "Adaptation",
     "ClusteredFace",
@@ -118,6 +127,7 @@ __all__ = [
     "remember",
     "report_found",
     "report_names",
+    "sample_people",
     "score_sets",
     "verify",
     "verify_pairs",

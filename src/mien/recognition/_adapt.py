@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -16,8 +17,9 @@ from mien._core.progress import report as report_progress
 from mien._core.types import PathLike
 from mien.errors import NotEnoughDataError, NumericsWarning
 from mien.evaluation import draw_people, evaluate_verification
-from mien.files import save
-from mien.gallery import FaceModel, Gallery
+from mien.files import check_replaceable, save
+from mien.gallery import Constraint, FaceModel, Gallery
+from mien.recognition._constraints import relabel
 from mien.recognition._enrol import analyse_labelled
 from mien.recognition._galleries import open_gallery
 from mien.recognition._models import check_engine, engine_of, load_model
@@ -350,10 +352,10 @@ def _warn(useful: int, held: _Held | None) -> list[str]:
 
 
 def _read_faces(
-    photos: PathLike, engine: str, n_jobs: int
+    photos: PathLike, engine: str, n_jobs: int, answers: Sequence[Constraint]
 ) -> tuple[np.ndarray, np.ndarray, list[Failure]]:
     listed, failures = list_people(photos)
-    vectors, people = [], []
+    vectors, people, keys, paths = [], [], [], []
     for picture, result in analyse_labelled(listed, engine, n_jobs):
         face = choose_face(result, box=picture.box)
         if isinstance(face, Failure):
@@ -361,10 +363,15 @@ def _read_faces(
         else:
             vectors.append(face.vector)
             people.append(picture.person)
-    if not vectors:
+            keys.append((result.digest, next(k for k, f in enumerate(result.faces) if f is face)))
+            paths.append(result.path)
+    keep, names = relabel(answers, keys, np.asarray(people))
+    detail = "what was answered in the gallery says that this is not that person, or not a face"
+    failures += [Failure(paths[k], "refused", detail) for k in np.flatnonzero(~keep)]
+    if not keep.any():
         reasons = ", ".join(f"{n} {why}" for why, n in count_reasons(failures).items())
         raise NotEnoughDataError(f"no usable face in {os.fspath(photos)!r}: {reasons}")
-    return np.stack(vectors).astype(np.float64), np.asarray(people), failures
+    return np.stack(vectors).astype(np.float64)[keep], names[keep], failures
 
 
 def adapt(
@@ -389,7 +396,9 @@ def adapt(
         None is the model's, the gallery's, or "sface".
     gallery : Gallery or path
         Gets the adapted verifier if that is better on people held out, and keeps its own
-        otherwise; its templates stay as they are.
+        otherwise; its templates stay as they are. What was answered in it is respected: two
+        names that are one person are one, and faces that are not who they are said to be are
+        left out.
     out : path or None
         Where to write the adapted verifier.
     n_jobs : int
@@ -410,13 +419,17 @@ def adapt(
     >>> adapt("photos", out="mine.mien").gain                               # doctest: +SKIP
     (0.08, 0.03, 0.14)
     """
+    if out is not None:
+        check_replaceable(Path(out))
+    answers: list[Constraint] = []
     if gallery is not None:
         with open_gallery(gallery, key=key) as opened:
             if engine is not None:
                 check_engine(opened.model, engine)
             engine = engine_of(opened.model)
+            answers = opened.constraints()
     source = load_model(model, engine)
-    X, y, failures = _read_faces(photos, engine_of(source), n_jobs)
+    X, y, failures = _read_faces(photos, engine_of(source), n_jobs, answers)
     result = adapt_to(source, X, y, failures)
     if out is not None:
         save(result.model, Path(out))

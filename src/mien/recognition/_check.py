@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mien._core.text import count
 from mien.evaluation import bootstrap_mean_interval
 from mien.recognition._galleries import open_gallery
 from mien.recognition._people import check_rate
@@ -144,8 +145,9 @@ class GalleryCheck:
 
         report = Report("Do the stated rates hold?", "What the faces of a gallery say about it")
         report.text(
-            f"{self.people} people with {self.pictures} faces, {self.comparisons:,} comparisons of "
-            f"two people, {self.unnamed:,} unnamed faces; impostors: {self.impostors}."
+            f"{count(self.people, 'person', 'people')} with {count(self.pictures, 'face')}, "
+            f"{count(self.comparisons, 'comparison')} of two people, "
+            f"{count(self.unnamed, 'unnamed face')}; impostors: {self.impostors}."
         )
         report.table(
             "Rates",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,15 +14,24 @@ import numpy as np
 from mien._core.progress import track
 from mien._core.types import PathLike
 from mien._core.validation import NO_GROUP
+from mien.distributed import analyse, finding_neighbours, workers_of
 from mien.errors import DataError, InputError, MissingDataError
 from mien.faces import FoundFace, PictureResult, analyse_pictures, analyse_video
-from mien.gallery import FaceModel, Gallery
+from mien.gallery import Constraint, FaceModel, Gallery
 from mien.media import find_media, pairs_in_pictures, resize_images
 from mien.recognition._cluster_groups import BURST_SECONDS, group_photographs
 from mien.recognition._cluster_linkage import link_faces, own_ratios
+from mien.recognition._cluster_numbers import keep_numbers, read_numbers
+from mien.recognition._constraints import constrain, read_answers
 from mien.recognition._galleries import open_gallery
 from mien.recognition._models import check_engine, engine_of, load_model
-from mien.recognition._people import Failure, check_rate, is_doubtful
+from mien.recognition._people import (
+    Failure,
+    check_rate,
+    digest_file,
+    frame_digest,
+    is_doubtful,
+)
 from mien.verification import OwnCalibration, UnnamedFaces, rate_per_person
 
 __all__ = ["ClusteredFace", "PeopleFound", "cluster"]
@@ -63,7 +74,7 @@ class PeopleFound:
     faces : list of ClusteredFace
     people : (n,)
         Person of each face from 0, the one with most faces first; -1 where there are fewer than
-        ``min_faces`` of them.
+        ``min_faces`` of them. With ``before``, people keep their numbers, and others follow.
     groups : (n,)
         What was certain before: a track, a burst, copies of a file; -1 for none.
     cannot_link : (n_pairs, 2)
@@ -103,12 +114,12 @@ class PeopleFound:
     @property
     def n_people(self) -> int:
         """People with enough faces."""
-        return int(self.people.max(initial=-1)) + 1
+        return len(np.unique(self.people[self.people >= 0]))
 
     @property
     def sizes(self) -> list[int]:
-        """Faces of each person."""
-        return np.bincount(self.people[self.people >= 0], minlength=self.n_people).tolist()
+        """Faces of each person, in the order of their numbers."""
+        return np.unique(self.people[self.people >= 0], return_counts=True)[1].tolist()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON; no template."""
@@ -176,6 +187,7 @@ class _Material(NamedTuple):
     pictures: np.ndarray
     apart: np.ndarray
     failures: list[Failure]
+    digests: list[str]
 
 
 def cluster(
@@ -193,6 +205,9 @@ def cluster(
     journal: PathLike | None = None,
     gallery: Gallery | PathLike | None = None,
     key: bytes | str | None = None,
+    neighbours: int | None = None,
+    scheduler: Any = None,
+    before: PathLike | None = None,
 ) -> PeopleFound:
     """Sort the faces of a folder of photographs, or of a video, by person.
 
@@ -222,11 +237,24 @@ def cluster(
     journal : path or None
         File to go on from after an interruption; see `analyse_pictures`.
     gallery : Gallery, path or None
-        Gallery whose model and calibration decide. It also learns from the faces where impostors
+        Gallery whose model and calibration decide. What was answered in it is respected: faces of
+        the same person are together, those of different people are not, and what is not a face is
+        left out. It also learns from the faces where impostors
         lie in pictures of this camera, and keeps that as counts; see
-        :meth:`mien.gallery.Gallery.observe`. Nobody is enrolled.
+        :meth:`mien.gallery.Gallery.observe`. One that was opened ``read_only`` learns nothing.
+        Nobody is enrolled.
     key : bytes, str or None
         Of a sealed gallery.
+    neighbours : int or None
+        Compare each set of faces with so many nearest neighbours; 0 compares every set with every
+        other. None compares all with all up to 10,000 sets, and 24 neighbours each beyond.
+    scheduler : str, distributed.Client or None
+        Workers of Dask that find the faces of photographs and the neighbours: the address of a
+        scheduler, ``"local"`` for workers of this machine, or a client. The journal is then a
+        folder.
+    before : path or None
+        Table ``faces.csv`` of an earlier result about these photographs. Its people stay together
+        and keep their numbers; only faces that are not in it are compared with all others.
 
     Returns
     -------
@@ -237,8 +265,9 @@ def cluster(
     -----
     Faces that are one person for certain (tracks of a video, bursts, copies) are sets from the
     start; sets are joined by the calibrated log ratio of all their pictures while it is above the
-    model's threshold for ``fpir`` among as many sets as there are. Ten thousand faces take some
-    minutes; time grows with the square of their number, memory does not.
+    model's threshold for ``fpir`` among as many sets as there are. Up to 10,000 sets are compared
+    all with all, and time grows with the square of their number; beyond, each is compared with its
+    nearest neighbours, and time is close to linear.
 
     Examples
     --------
@@ -250,33 +279,70 @@ def cluster(
     if min_faces < 1:
         raise InputError(f"min_faces must be at least 1; got {min_faces}")
     own = None
+    answers: list[Constraint] = []
     if gallery is None:
         model = load_model(model, engine)
     elif model is not None:
-        raise InputError("the gallery brings its own model: give one of both")
+        raise InputError("the gallery has its own model: give the gallery or the model, not both")
     else:
         with open_gallery(gallery, key=key, read_only=not isinstance(gallery, Gallery)) as opened:
             model, own = opened.model, opened.calibration
+            answers = read_answers(opened)
         if engine is not None:
             check_engine(model, engine)
     source = Path(photos)
-    if source.is_dir():
-        material = _from_photographs(source, model, n_jobs, journal, min_quality, bursts, collages)
-    elif source.is_file():
-        material = _from_video(source, model, n_jobs, every, min_quality)
-    else:
-        raise MissingDataError(f"{str(source)!r} does not exist")
-    if not material.faces:
-        reasons = [failure.detail for failure in material.failures if failure.reason != "no face"]
-        n_failed = "1 picture" if len(reasons) == 1 else f"{len(reasons):,} pictures"
-        first = f"; {n_failed} failed, the first: {reasons[0]}" if reasons else ""
-        raise DataError(f"no face was found in {str(source)!r}{first}")
-    found, labels = _sort(source, material, model, own, fpir, min_faces)
+    with workers_of(scheduler) as client:
+        if source.is_dir():
+            analyse = _analyser(n_jobs, journal, client)
+            material = _from_photographs(source, model, analyse, min_quality, bursts, collages)
+        elif source.is_file():
+            material = _from_video(source, model, n_jobs, every, min_quality)
+        else:
+            raise MissingDataError(f"{str(source)!r} does not exist")
+        if answers and material.faces:
+            material = _respect(material, answers)
+        if not material.faces:
+            reasons = [
+                failure.detail for failure in material.failures if failure.reason != "no face"
+            ]
+            n_failed = "1 picture" if len(reasons) == 1 else f"{len(reasons):,} pictures"
+            first = f"; {n_failed} failed, the first: {reasons[0]}" if reasons else ""
+            raise DataError(f"no face was found in {str(source)!r}{first}")
+        find: Any = nullcontext(None) if client is None else finding_neighbours(client)
+        with find as by:
+            search = {"neighbours": neighbours} | ({} if by is None else {"find": by})
+            if before is not None:
+                search["known"] = read_numbers(Path(before), material.faces)
+            found, labels = _sort(source, material, model, own, fpir, min_faces, search)
     if gallery is None:
+        return found
+    if isinstance(gallery, Gallery) and gallery.read_only:
         return found
     with open_gallery(gallery, key=key) as opened:
         observed = opened.observe(material.vectors, labels.tolist(), material.pictures.tolist())
     return replace(found, observed=observed)
+
+
+def _respect(material: _Material, answers: Sequence[Constraint]) -> _Material:
+    """The same faces with what was answered about them, without what is not a face."""
+    numbers = [face.number for face in material.faces]
+    keys = list(zip(material.digests, numbers, strict=True))
+    known = constrain(answers, keys, material.groups, material.apart)
+    rows = np.flatnonzero(known.keep)
+    left = {material.faces[k].path for k in rows}
+    gone = dict.fromkeys(face.path for face in material.faces if face.path not in left)
+    detail = "somebody said that what was found is not a face"
+    both = known.keep[known.apart].all(axis=1)
+    return _Material(
+        [material.faces[k] for k in rows],
+        material.vectors[rows],
+        material.crops[rows],
+        known.groups[rows],
+        material.pictures[rows],
+        (np.cumsum(known.keep) - 1)[known.apart[both]],
+        [*material.failures, *(Failure(path, "no face", detail) for path in gone)],
+        [material.digests[k] for k in rows],
+    )
 
 
 def _sort(
@@ -286,6 +352,7 @@ def _sort(
     own: OwnCalibration | None,
     fpir: float,
     min_faces: int,
+    search: dict[str, Any],
 ) -> tuple[PeopleFound, np.ndarray]:
     """The result, and the set (n,) of each face, those of a single face as well."""
     groups = material.groups
@@ -300,13 +367,16 @@ def _sort(
         else own.threshold(scorer.thresholds_, rate)
     )
     linked = link_faces(
-        scorer, material.vectors, threshold, groups=groups, cannot_link=material.apart
+        scorer, material.vectors, threshold, groups=groups, cannot_link=material.apart, **search
     )
     sizes = np.bincount(linked.labels)
+    numbers = linked.labels
+    if "known" in search:
+        numbers = keep_numbers(linked.labels, search["known"])
     found = PeopleFound(
         source=source,
         faces=material.faces,
-        people=np.where(sizes[linked.labels] >= min_faces, linked.labels, NO_GROUP),
+        people=np.where(sizes[linked.labels] >= min_faces, numbers, NO_GROUP),
         groups=groups,
         cannot_link=material.apart,
         log_ratios=own_ratios(scorer, material.vectors, linked.labels),
@@ -320,11 +390,19 @@ def _sort(
     return found, linked.labels
 
 
+def _analyser(
+    n_jobs: int, journal: PathLike | None, client: Any
+) -> Callable[[list[Path], str], Iterator[PictureResult]]:
+    """What finds the faces of pictures: threads of this process, or workers."""
+    if client is None:
+        return partial(analyse_pictures, n_jobs=n_jobs, journal=journal, keep_crops=True)
+    return partial(analyse, client=client, journal=journal, keep_crops=True)
+
+
 def _from_photographs(
     source: Path,
     model: FaceModel,
-    n_jobs: int,
-    journal: PathLike | None,
+    analyse: Callable[[list[Path], str], Iterator[PictureResult]],
     min_quality: float,
     bursts: float,
     collages: bool,
@@ -339,9 +417,7 @@ def _from_photographs(
     pictures: list[PictureResult] = []
     faces, vectors, crops, places = [], [], [], []
     failures = left_out
-    for picture in analyse_pictures(
-        listed.pictures, engine_of(model), n_jobs=n_jobs, journal=journal, keep_crops=True
-    ):
+    for picture in analyse(listed.pictures, engine_of(model)):
         failures += _failures(picture, min_quality, model.engine)
         kept = []
         for number, found in enumerate(picture.faces):
@@ -366,7 +442,8 @@ def _from_photographs(
             boxes = np.asarray([face.box for face in faces])
             groups = group_photographs(pictures, rows, boxes, X, model.scorer, seconds=bursts)
     owners = np.full(n, NO_GROUP) if collages else np.asarray(places, dtype=np.int64)
-    return _Material(faces, _rows(vectors), _rows(crops), groups, owners, apart, failures)
+    digests = [pictures[place].digest for place in places]
+    return _Material(faces, _rows(vectors), _rows(crops), groups, owners, apart, failures, digests)
 
 
 def _light(found: Sequence[Any]) -> list[Any]:
@@ -393,6 +470,7 @@ def _from_video(
     rows = np.asarray(keep, dtype=np.int64)
     apart = pairs_in_pictures(video.frames[rows]) if len(rows) else np.zeros((0, 2), np.int64)
     detections = [video.detections[k] for k in keep]
+    digest = digest_file(source)
     return _Material(
         faces,
         _rows([one.found.vector for one in detections]),
@@ -401,6 +479,7 @@ def _from_video(
         video.frames[rows],
         apart,
         failures,
+        [frame_digest(digest, one.frame) for one in detections],
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import hashlib
 import io
 import os
 import shutil
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from mien._core.atomic import write_atomically
-from mien._core.text import safe_text
+from mien._core.text import count, safe_text
 from mien._core.validation import check_choice
 from mien.errors import InputError
 from mien.media import write_image
@@ -27,6 +28,7 @@ __all__ = ["HOW", "check_new", "cluster_files", "in_words", "open_journal", "wri
 HOW = ("link", "copy", "table")
 JOURNAL = ".faces.journal"
 _SHOWN = 24
+_LONGEST = 200
 _PEOPLE_SHOWN = 300
 _COLUMNS = 8
 
@@ -58,6 +60,8 @@ def cluster_files(
     out: str | os.PathLike[str],
     *,
     resume: bool = False,
+    add: bool = False,
+    keep: bool = False,
     how: str = "link",
     **settings: Any,
 ) -> PeopleFound:
@@ -71,6 +75,11 @@ def cluster_files(
         Folder to write; it must be new, or that of an interrupted run if ``resume``.
     resume : bool
         Continue an interrupted run.
+    add : bool
+        ``out`` holds an earlier result that was written with ``keep``: only photographs that are
+        new or have changed are analysed, its people stay together and keep their numbers.
+    keep : bool
+        Keep the templates of the faces in ``out``, so that photographs can be added later.
     how : {"link", "copy", "table"}
         As in :meth:`PeopleFound.write`.
     **settings
@@ -83,13 +92,24 @@ def cluster_files(
     """
     check_choice("how", how, HOW)
     place = Path(out)
-    check_new(place, resume, Path(photos))
+    if add:
+        if not ((place / SORTED_TABLE).is_file() and (place / JOURNAL).exists()):
+            raise InputError(
+                f"{str(place)!r} holds no sorted photographs to add to: sort them with --keep first"
+            )
+        settings["before"] = place / SORTED_TABLE
+    check_new(place, resume or add, Path(photos))
+    if (place / JOURNAL).is_dir() and settings.get("scheduler") is None:
+        raise InputError(
+            f"the faces in {str(place)!r} were found by workers: give a scheduler again "
+            "(--scheduler local)"
+        )
     found = cluster(photos, journal=open_journal(place), **settings)
-    write_people(found, place, how)
+    write_people(found, place, how, keep=keep or add)
     return found
 
 
-def write_people(found: PeopleFound, out: Path, how: str = "link") -> Path:
+def write_people(found: PeopleFound, out: Path, how: str = "link", *, keep: bool = False) -> Path:
     """Write a result.
 
     Parameters
@@ -100,6 +120,8 @@ def write_people(found: PeopleFound, out: Path, how: str = "link") -> Path:
     how : {"link", "copy", "table"}
         Links to the pictures, copies of them, or no folders at all. Faces of a video are written
         as small pictures.
+    keep : bool
+        Whether the journal with the templates stays.
 
     Returns
     -------
@@ -123,13 +145,20 @@ def write_people(found: PeopleFound, out: Path, how: str = "link") -> Path:
         _fill_failed(out / UNSORTED, found, how)
     write_atomically(out / SORTED_TABLE, _table(found, out, links).encode(), private=True)
     overview(found, out).write(out)
+    if keep:
+        return out
+    if (out / JOURNAL).is_dir():  # of several workers
+        shutil.rmtree(out / JOURNAL)
     (out / JOURNAL).unlink(missing_ok=True)
     return out
 
 
 def _folders(found: PeopleFound) -> Iterable[tuple[str, np.ndarray]]:
-    for person in range(found.n_people):
-        yield str(person_name(person)), np.flatnonzero(found.people == person)
+    order = np.argsort(found.people, kind="stable")
+    cuts = np.flatnonzero(np.diff(found.people[order])) + 1
+    for rows in np.split(order, cuts):
+        if len(rows) and found.people[rows[0]] >= 0:
+            yield str(person_name(int(found.people[rows[0]]))), rows
     placed = {found.faces[k].path for k in np.flatnonzero(found.people >= 0)}
     video = found.source.is_file()
     alone = [
@@ -180,9 +209,16 @@ def _fill_failed(folder: Path, found: PeopleFound, how: str) -> None:
 
 
 def _flat_name(path: Path, source: Path) -> str:
-    """A name without folders that no other picture of the source has."""
+    """A name without folders that no other picture of the source has, short enough for a file."""
     parts = path.relative_to(source).parts
-    return "__".join(part.replace("_", "_-") if "__" in part else part for part in parts)
+    name = "__".join(part.replace("_", "_-") if "__" in part else part for part in parts)
+    if len(os.fsencode(name)) <= _LONGEST:
+        return name
+    # File systems take 255 bytes, and the number of a face may follow.
+    stem, suffix = os.path.splitext(name)
+    digest = hashlib.sha256(os.fsencode(name)).hexdigest()[:16]
+    kept = os.fsencode(stem)[: _LONGEST - 40].decode("utf-8", "ignore")
+    return f"{kept}~{digest}{suffix[:16]}"
 
 
 def _place(path: Path, target: Path, how: str) -> None:
@@ -231,20 +267,22 @@ def overview(found: PeopleFound, out: Path | None = None) -> Report:
     """
     report = Report("People", f"in {found.source.name}")
     report.text(in_words(found))
-    for person in range(min(found.n_people, _PEOPLE_SHOWN)):
+    for person in np.unique(found.people[found.people >= 0])[:_PEOPLE_SHOWN].tolist():
         rows = np.flatnonzero(found.people == person)
         order = rows[np.argsort(-found.log_ratios[rows], kind="stable")]
         shown = _spread(order)
-        title = f"{person_name(person)}: {len(rows)} face{'s' * (len(rows) != 1)}"
+        title = f"{person_name(person)}: {count(len(rows), 'face')}"
         if len(shown) < len(rows):
             title += f", {len(shown)} of them shown"
         report.gallery(found.crops[shown], *_captions(found, shown, out, title))
     if found.n_people > _PEOPLE_SHOWN:
-        report.text(f"{found.n_people - _PEOPLE_SHOWN} more people are in the folders.")
+        report.text(
+            f"People in the folders that are not shown: {found.n_people - _PEOPLE_SHOWN:,}."
+        )
     alone = np.flatnonzero(found.people < 0)
     if alone.size:
         shown = _spread(alone)
-        title = f"with nobody: {len(alone)} face{'s' * (len(alone) != 1)}, {len(shown)} shown"
+        title = f"with nobody: {count(len(alone), 'face')}, {len(shown)} shown"
         report.gallery(found.crops[shown], *_captions(found, shown, out, title))
     if found.failures:
         rows_ = [
@@ -275,22 +313,19 @@ def _relative(path: Path, root: Path) -> str:
         return path.as_posix()
 
 
-def _count(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
-
-
 def in_words(found: PeopleFound) -> str:
     """The result in a few sentences."""
     n_groups = len(np.unique(found.groups[found.groups >= 0]))
     alone = int(np.count_nonzero(found.people < 0))
-    known = "tracks" if found.source.is_file() else "bursts and copies"
+    film = found.source.is_file()
+    known = count(n_groups, *(("track",) if film else ("burst or copy", "bursts and copies")))
+    apart = count(len(found.cannot_link), "pair")
     words = (
-        f"{_count(len(found.faces), 'face')}: {len(found.faces) - alone:,} of "
-        f"{_count(found.n_people, 'person', 'people')}, {alone:,} with nobody; "
-        f"{_count(len(found.failures), 'failure')} to acquire. {n_groups:,} {known} were one "
-        f"person from the start, {len(found.cannot_link):,} pairs of one picture two people. Sets "
-        "of faces were "
-        f"joined above a log ratio of {found.threshold:.1f}, which a stranger among all others "
-        f"would pass for {100 * found.fpir:g} % of the faces"
+        f"{count(len(found.faces), 'face')}: {len(found.faces) - alone:,} of "
+        f"{count(found.n_people, 'person', 'people')}, {alone:,} with nobody; "
+        f"{count(len(found.failures), 'failure')} to acquire. One person from the start: {known}; "
+        f"two people, because on one picture: {apart}. Sets of faces were joined above a log ratio "
+        f"of {found.threshold:.1f}, which a stranger among all others would pass for "
+        f"{100 * found.fpir:g} % of the faces"
     )
     return words + (" (by an extrapolated tail)." if found.extrapolated else ".")

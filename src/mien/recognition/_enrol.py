@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -10,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from mien._core.types import PathLike
+from mien.distributed import analyse, workers_of
 from mien.errors import InputError, MienError
 from mien.faces import PictureResult, analyse_image, analyse_pictures, load_engine
 from mien.gallery import FaceModel, Gallery
-from mien.media import open_frames
+from mien.media import encode_jpeg, open_frames
 from mien.recognition._galleries import open_or_create
 from mien.recognition._models import engine_of
 from mien.recognition._people import (
@@ -22,6 +22,7 @@ from mien.recognition._people import (
     choose_face,
     count_reasons,
     digest_file,
+    frame_digest,
     label_pictures,
     list_people,
 )
@@ -93,6 +94,7 @@ def enrol(
     min_quality: float = 0.0,
     n_jobs: int = 2,
     key: bytes | str | None = None,
+    scheduler: Any = None,
 ) -> Enrolment:
     """Put the people of a folder, or of a table, into a gallery.
 
@@ -116,6 +118,9 @@ def enrol(
         Pictures that are worked on at the same time.
     key : bytes, str or None
         Of a sealed gallery.
+    scheduler : str, distributed.Client or None
+        Workers of Dask that find the faces: the address of a scheduler, ``"local"`` for workers of
+        this machine, or a client. The gallery is written here.
 
     Returns
     -------
@@ -138,7 +143,10 @@ def enrol(
     """
     listed, failures, root = _list(photos, person)
     n_pictures = len(listed) + len(failures)
-    with open_or_create(gallery, model=model, engine=engine, key=key) as opened:
+    with (
+        open_or_create(gallery, model=model, engine=engine, key=key) as opened,
+        workers_of(scheduler) as client,
+    ):
         todo, already, refused = _leave_out_known(listed, opened)
         failures += refused
         before = max((change.number for change in opened.history(1)), default=0)
@@ -147,7 +155,10 @@ def enrol(
         batch: list[tuple[LabelledPicture, PictureResult, int]] = []
         results: Iterable[tuple[LabelledPicture, PictureResult]] = ()
         if todo:  # an engine takes a while to load
-            results = analyse_labelled(todo, engine_of(opened.model), n_jobs)
+            keep = opened.policy.thumbnails
+            results = analyse_labelled(
+                todo, engine_of(opened.model), n_jobs, client, keep_crops=keep
+            )
         for picture, result in results:
             chosen = choose_face(result, min_quality=min_quality, box=picture.box)
             if isinstance(chosen, Failure):
@@ -191,7 +202,12 @@ def _list(
 
 
 def analyse_labelled(
-    todo: list[LabelledPicture], engine: str, n_jobs: int
+    todo: list[LabelledPicture],
+    engine: str,
+    n_jobs: int,
+    client: Any = None,
+    *,
+    keep_crops: bool = False,
 ) -> Iterator[tuple[LabelledPicture, PictureResult]]:
     """Every picture once, however many of its faces have a name; then the frames of videos."""
     pictures: dict[Path, list[LabelledPicture]] = {}
@@ -200,16 +216,20 @@ def analyse_labelled(
         kind = pictures if one.frame is None else frames
         kind.setdefault(one.path.resolve() if one.box else one.path, []).append(one)
     shown = [mine[0].path for mine in pictures.values()]
-    results = analyse_pictures(shown, engine, n_jobs=n_jobs) if shown else ()
+    results: Iterable[PictureResult] = ()
+    if shown and client is None:
+        results = analyse_pictures(shown, engine, n_jobs=n_jobs, keep_crops=keep_crops)
+    elif shown:
+        results = analyse(shown, engine, client=client, keep_crops=keep_crops)
     for mine, result in zip(pictures.values(), results, strict=True):
         for one in mine:
             yield one, result
     for video, mine in frames.items():
-        yield from _analyse_frames(video, mine, engine)
+        yield from _analyse_frames(video, mine, engine, keep_crops)
 
 
 def _analyse_frames(
-    video: Path, todo: list[LabelledPicture], engine: str
+    video: Path, todo: list[LabelledPicture], engine: str, keep_crops: bool
 ) -> Iterator[tuple[LabelledPicture, PictureResult]]:
     """The frames of a video on which somebody has a name."""
     wanted: dict[int, list[LabelledPicture]] = {}
@@ -220,9 +240,9 @@ def _analyse_frames(
         digest, loaded = digest_file(video), load_engine(engine)
         for frame in open_frames(video, 1).frames:
             for one in (mine := wanted.pop(frame.number, [])):
-                name = hashlib.sha256(f"{digest} {frame.number}".encode()).hexdigest()
+                name = frame_digest(digest, frame.number)
                 if one is mine[0]:
-                    found = analyse_image(frame.image, loaded)
+                    found = analyse_image(frame.image, loaded, keep_crops=keep_crops)
                 height, width = frame.image.shape[:2]
                 yield one, PictureResult(video, name, (height, width), found)
             if not wanted:
@@ -293,6 +313,9 @@ def _store(
         faces=[0 if picture.box is None else number for picture, _, number in batch],
         sources=[_relative(picture.path, root) for picture, _, _ in batch],
         qualities=[None if f.quality is None else float(f.quality.score) for f in faces],
+        thumbnails=[None if f.crop is None else encode_jpeg(f.crop) for f in faces]
+        if gallery.policy.thumbnails
+        else None,
     )
     for picture, _, _ in batch:
         people[picture.person] = people.get(picture.person, 0) + 1

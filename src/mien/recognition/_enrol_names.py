@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mien._core.text import count
 from mien._core.types import PathLike
 from mien.errors import DataError, MienError
 from mien.faces import FoundFace, PictureResult, analyse_pictures
@@ -347,7 +348,8 @@ def report_names(result: NamedEnrolment) -> Report:
     """A page with every face: who it was found to be and how, the open ones first."""
     report = Report(
         "Names of other programs",
-        f"{result.pictures:,} pictures, {len(result.faces):,} faces, {len(result.people):,} people",
+        f"{count(result.pictures, 'picture')}, {count(len(result.faces), 'face')}, "
+        f"{count(len(result.people), 'person', 'people')}",
     )
     if result.people:
         rows = [{"person": name, "faces": count} for name, count in result.people.items()]

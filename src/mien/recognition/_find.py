@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from mien._core.text import count
 from mien._core.types import PathLike
 from mien.errors import InputError, MienError
 from mien.gallery import Gallery, PictureIndex, SeenPicture, Sighting
@@ -212,7 +213,7 @@ def find(
     ['IMG_0412.jpg', 'IMG_0977.jpg']
     """
     if not people and not without:
-        raise InputError("nobody is named: whose pictures should be found?")
+        raise InputError("no name was given: whose pictures should be found?")
     begin = None if since is None else read_period(since)[0]
     end = None if until is None else read_period(until)[1]
     with open_gallery(gallery, key=key, read_only=not isinstance(gallery, Gallery)) as opened:
@@ -310,7 +311,10 @@ def report_found(found: Sequence[FoundPicture], folder: PathLike, people: Sequen
     people : sequence of str
         Who was asked for, for the title.
     """
-    report = Report(" and ".join(people) or "Pictures", f"{len(found):,} pictures and videos")
+    report = Report(
+        " and ".join(people) or "Pictures",
+        count(len(found), "picture or video", "pictures and videos"),
+    )
     pictures, captions, links, others = [], [], [], []
     root = Path(folder).resolve()
     for one in found[:_SHOWN]:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from mien._core.text import count
 from mien._core.types import PathLike
 from mien.errors import DataError
 from mien.faces import (
@@ -26,7 +27,14 @@ from mien.recognition._galleries import open_gallery
 from mien.recognition._models import engine_of
 from mien.recognition._people import check_rate
 
-__all__ = ["IdentifiedFace", "IdentifiedPicture", "identify", "identify_result", "iter_identified"]
+__all__ = [
+    "IdentifiedFace",
+    "IdentifiedPicture",
+    "finite_or_none",
+    "identify",
+    "identify_result",
+    "iter_identified",
+]
 
 KNOWN, UNKNOWN = "#009e73", "#b0b0b0"
 _SHOWN_TRACKS = 24
@@ -73,11 +81,11 @@ class IdentifiedFace:
         """Plain values for JSON; no template."""
         return {
             "person": self.person,
-            "log_ratio": _finite(self.log_ratio),
+            "log_ratio": finite_or_none(self.log_ratio),
             "probability": self.probability,
-            "threshold": _finite(self.threshold),
+            "threshold": finite_or_none(self.threshold),
             "promised": self.promised,
-            "bound": _finite(self.bound),
+            "bound": finite_or_none(self.bound),
             "comparisons": self.n_comparisons,
             "candidates": [[name, ratio] for name, ratio in self.candidates],
             "box": [round(float(value), 1) for value in self.found.face.box],
@@ -133,7 +141,7 @@ class IdentifiedPicture:
         columns = min(_COLUMNS, len(crops))
         while len(crops) % columns:
             crops, labels = [*crops, blank], [*labels, ""]
-        title = f"{self.path.name}: {len(self.faces)} tracks"
+        title = f"{self.path.name}: {count(len(self.faces), 'track')}"
         rows = [
             caption_pictures(
                 crops[k : k + columns], labels[k : k + columns], "" if k else title, side=150
@@ -143,7 +151,8 @@ class IdentifiedPicture:
         return np.vstack(rows)
 
 
-def _finite(value: float) -> float | None:
+def finite_or_none(value: float) -> float | None:
+    """A number that JSON can hold."""
     return float(value) if np.isfinite(value) else None
 
 
@@ -166,11 +175,14 @@ def _show(
 def identify_result(
     result: PictureResult, gallery: Gallery, fpir: float, top: int, impostors: str = "lookalikes"
 ) -> IdentifiedPicture:
-    """Name the faces of a picture that was analysed already."""
+    """Name the faces of a picture that was analysed already; what was said of them holds."""
     if result.error is not None or not result.faces:
         return IdentifiedPicture(result.path, [], result.error, result.size)
     vectors = np.stack([face.vector for face in result.faces])
-    found = gallery.identify(vectors, fpir=fpir, top=top, apart="all", impostors=impostors)
+    found = gallery.identify(
+        vectors, fpir=fpir, top=top, apart="all", impostors=impostors,
+        faces=[(result.digest, k) if result.digest else None for k in range(len(vectors))],
+    )  # fmt: skip
     shown = _show(found, result.faces)
     return IdentifiedPicture(result.path, shown, None, result.size, result.note)
 
@@ -233,7 +245,9 @@ def iter_identified(
         left_out += found.left_out
     if not pictures and not films:
         named = ", ".join(repr(os.fspath(place)) for place in places)
-        skipped = f"; {len(left_out)} files were left out: {left_out[0][1]}" if left_out else ""
+        skipped = (
+            f"; left out: {count(len(left_out), 'file')} ({left_out[0][1]})" if left_out else ""
+        )
         raise DataError(f"no picture and no video was found in {named}{skipped}")
     with open_gallery(gallery, key=key, read_only=not isinstance(gallery, Gallery)) as opened:
         engine = engine_of(opened.model)

@@ -6,11 +6,11 @@ import csv
 import hashlib
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
+from mien._core.boxes import overlap_boxes
+from mien._core.text import check_name
 from mien.errors import DataError, InputError, MissingDataError
 from mien.faces import FoundFace, PictureResult
 from mien.media import find_media, is_picture, is_video
@@ -26,6 +26,7 @@ __all__ = [
     "choose_face",
     "count_reasons",
     "digest_file",
+    "frame_digest",
     "is_doubtful",
     "label_pictures",
     "list_people",
@@ -77,8 +78,8 @@ class Failure:
     path : Path
         The file.
     reason : str
-        "unreadable", "no face", "several faces", "low quality", "nobody named" or "two names":
-        two words, for counting.
+        "unreadable", "no face", "several faces", "low quality", "nobody named", "bad name" or
+        "two names": two words, for counting.
     detail : str
         In a sentence.
     """
@@ -106,9 +107,23 @@ def list_people(
     pictures : list of LabelledPicture
         In the order of their names, or of the table.
     failures : list of Failure
-        Pictures that nobody is named for, and files that are not read.
+        Pictures that nobody is named for or under a name that no gallery takes, and files that are
+        not read.
     """
-    root = Path(photos)
+    listed, failures = _list_named(Path(photos))
+    pictures: list[LabelledPicture] = []
+    for picture in listed:
+        try:
+            pictures.append(replace(picture, person=check_name(picture.person)))
+        except InputError as error:
+            failures.append(Failure(picture.path, "bad name", str(error)))
+    if not pictures:
+        raise DataError(f"nobody in {str(photos)!r} has a usable name: {failures[-1].detail}")
+    return pictures, failures
+
+
+def _list_named(root: Path) -> tuple[list[LabelledPicture], list[Failure]]:
+    """The same, with the names as they are."""
     if root.is_file():
         if is_picture(root) or is_video(root):
             raise DataError(
@@ -149,6 +164,7 @@ def label_pictures(
 ) -> tuple[list[LabelledPicture], list[Failure]]:
     """Pictures, and all pictures of folders, that show one person by name."""
     pictures, failures = [], []
+    person = check_name(person)
     for place in photos:
         media = find_media(place)
         pictures += [LabelledPicture(path, person) for path in media.pictures]
@@ -246,8 +262,8 @@ def choose_face(
         return Failure(result.path, "no face", "no face was found")
     face, *others = result.faces
     if box is not None:
-        face = max(result.faces, key=lambda one: _overlap(one.face.box, box))
-        if _overlap(face.face.box, box) < _SAME_FACE:
+        face = max(result.faces, key=lambda one: overlap_boxes(one.face.box, box))
+        if overlap_boxes(face.face.box, box) < _SAME_FACE:
             return Failure(result.path, "no face", "no face was found at the place in the table")
     elif others and face.face.area < CLEARLY_LARGER * others[0].face.area:
         detail = f"{len(result.faces)} faces were found, and none is clearly the largest"
@@ -256,14 +272,6 @@ def choose_face(
         detail = f"its quality is {face.quality.score:.2f}, below {min_quality:g}"
         return Failure(result.path, "low quality", detail)
     return face
-
-
-def _overlap(a: np.ndarray, b: Sequence[float]) -> float:
-    """Intersection over union of two boxes."""
-    across = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
-    down = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
-    shared = max(float(across), 0.0) * max(float(down), 0.0)
-    return shared / (float(a[2] * a[3]) + float(b[2] * b[3]) - shared)
 
 
 def is_doubtful(found: FoundFace, engine: str | None, *, video: bool = False) -> bool:
@@ -293,3 +301,8 @@ def check_rate(name: str, value: float) -> None:
     """Refuse a rate or probability that is not between 0 and 1."""
     if not 0 < value < 1:
         raise InputError(f"{name} must be between 0 and 1; got {value!r}")
+
+
+def frame_digest(video: str | None, number: int) -> str:
+    """By what a frame of a video is known: a SHA-256 of the video's and of its number."""
+    return hashlib.sha256(f"{video} {number}".encode()).hexdigest()

@@ -14,8 +14,17 @@ import numpy as np
 from mien._core.validation import check_integer
 from mien.verification import Verifier
 
-__all__ = ["Question", "choose_questions", "faces_concerned", "rate_pairs", "score_sets"]
+__all__ = [
+    "OWNER_ODDS",
+    "Question",
+    "choose_questions",
+    "faces_concerned",
+    "rate_pairs",
+    "score_sets",
+]
 
+#: Odds that a single face which was left alone belongs to one of the other sets: three in four do.
+OWNER_ODDS = 3.0
 _PARTNERS = 8
 _BLOCK = 2**22
 
@@ -64,20 +73,38 @@ def faces_concerned(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return 2.0 * a * b / (a + b)
 
 
-def rate_pairs(scores: np.ndarray, totals: np.ndarray, other_totals: np.ndarray) -> np.ndarray:
-    """Probability of "the same" from log ratios, given what the other candidates of each set say.
-
-    A set has a partner with prior probability one half, each other set being as likely: so a pair
-    has e^s / (g - 1 + sum of e^s over all candidates), and the two sides are averaged.
+def rate_pairs(
+    scores: np.ndarray,
+    totals: np.ndarray,
+    other_totals: np.ndarray,
+    counts: np.ndarray,
+    other_counts: np.ndarray,
+) -> np.ndarray:
+    """Probability of "the same" from log ratios, given what the smaller set's candidates say.
 
     Parameters
     ----------
     scores : (...)
         Log ratios of pairs.
     totals, other_totals : (...)
-        log(g - 1 + sum of e^s) of the first and of the second set of each pair.
+        log(c (g - 1) / 3 + sum of e^s over all candidates) of the first and of the second set of
+        each pair, with c faces in it, of g sets.
+    counts, other_counts : (...)
+        Faces of both.
+
+    Notes
+    -----
+    A set of c faces has an owner among the others with prior odds 3 : c, each being as likely, so
+    a pair has e^s / (c (g - 1) / 3 + sum of e^s). Only the smaller set is asked: it belongs to at
+    most one other, while many small ones may belong to a large one, whose candidates then do not
+    exclude each other. Of two equal ones it is the mean. With the same odds for every set, and the
+    mean of both sides, single faces with a low probability were often one person after all, and
+    larger sets hardly ever: large groups were asked about in vain before the last single faces.
     """
-    return 0.5 * (np.exp(scores - totals) + np.exp(scores - other_totals))
+    first, second = np.exp(scores - totals), np.exp(scores - other_totals)
+    mean = 0.5 * (first + second)
+    chosen = np.where(counts > other_counts, second, mean)
+    return np.asarray(np.where(counts < other_counts, first, chosen))
 
 
 def choose_questions(
@@ -153,7 +180,7 @@ def choose_questions(
         for row in rows.tolist():
             for other in banned.get(row, ()):
                 scores[row - start, other] = -np.inf
-        totals[rows] = _log_total(scores, g)
+        totals[rows] = _log_total(scores, counts[rows], g)
         # The most useful partner is not always the likeliest: a few faces more may count more.
         worth = scores + np.log(faces_concerned(counts[rows, None], counts[None, :]))
         best = np.argpartition(-worth, k - 1, axis=1)[:, :k]
@@ -163,7 +190,7 @@ def choose_questions(
     second, scores = partners.ravel(), ratios.ravel()
     keep = np.isfinite(scores) & ((first < second) | ~_listed(first, second, partners))
     first, second, scores = first[keep], second[keep], scores[keep]
-    chances = rate_pairs(scores, totals[first], totals[second])
+    chances = rate_pairs(scores, totals[first], totals[second], counts[first], counts[second])
     gains = chances * faces_concerned(counts[first], counts[second])
     order = np.argsort(-gains, kind="stable")[:n_questions]
     first, second = np.minimum(first, second), np.maximum(first, second)
@@ -175,10 +202,10 @@ def choose_questions(
     ]
 
 
-def _log_total(scores: np.ndarray, g: int) -> np.ndarray:
-    """log(g - 1 + sum of e^s) of each row."""
+def _log_total(scores: np.ndarray, counts: np.ndarray, g: int) -> np.ndarray:
+    """log(c (g - 1) / 3 + sum of e^s) of each row, a set of c faces."""
     top = np.maximum(scores.max(axis=1), 0.0)
-    total = np.exp(scores - top[:, None]).sum(axis=1) + (g - 1) * np.exp(-top)
+    total = np.exp(scores - top[:, None]).sum(axis=1) + counts * (g - 1) / OWNER_ODDS * np.exp(-top)
     return np.asarray(top + np.log(total))
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from mien.errors import InputError
 from mien.faces import FoundFace, face_joiner
 from mien.gallery import Gallery, Identification
+from mien.recognition._identify import finite_or_none
 from mien.recognition._models import engine_of
 from mien.recognition._people import check_rate
 from mien.recognition._strangers import Strangers
@@ -93,8 +94,8 @@ class VisitEvent:
             "visit": visit.id,
             "person": visit.person,
             "stranger": visit.stranger,
-            "log_ratio": _finite(answer.log_ratio),
-            "threshold": _finite(answer.threshold),
+            "log_ratio": finite_or_none(answer.log_ratio),
+            "threshold": finite_or_none(answer.threshold),
             "probability": answer.probability,
             "promised": answer.promised,
             "faces": visit.n_faces,
@@ -287,7 +288,3 @@ def _better(first: FoundFace, second: FoundFace) -> FoundFace:
         return (0.0 if one.quality is None else float(one.quality.score), one.face.area)
 
     return second if rank(second) > rank(first) else first
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

@@ -1,4 +1,4 @@
-"""Watch a camera: who came, who went."""
+"""Watch a camera and report who comes and goes."""
 
 from __future__ import annotations
 

@@ -42,6 +42,7 @@ padding:.3rem 1.3rem .3rem 0;vertical-align:bottom}
 td{border-bottom:1px solid var(--rule);padding:.36rem 1.3rem .36rem 0;vertical-align:baseline}
 th:last-child,td:last-child{padding-right:.2rem}
 .n{text-align:right;white-space:nowrap}
+th.n,td.i{white-space:normal}.i span{display:inline-block;white-space:nowrap}
 .note{color:var(--faint);font-size:.88rem;margin:.5rem 0 0}
 figure{margin:1.8rem 0;break-inside:avoid}
 figure>svg{display:block;width:100%;height:auto}
@@ -73,8 +74,20 @@ def html_text(text: str) -> str:
     return "\n".join(paragraphs)
 
 
+def _html_cell(cell: str, numeric: bool) -> str:
+    """A value and its interval may stand on two lines where a table is wide."""
+    value, bracket, ends = cell.partition(" [")
+    if numeric and bracket:
+        return f"{escape_html(value)} <span>[{escape_html(ends)}</span>"
+    return escape_html(cell)
+
+
 def html_table(table: Rows) -> str:
-    classes = [' class="n"' if table.is_numeric(column) else "" for column in table.columns]
+    cells = table.cells()
+    classes = []
+    for k, column in enumerate(table.columns):
+        numeric, long = table.is_numeric(column), any(" [" in row[k] for row in cells)
+        classes.append(f' class="n{" i" * long}"' if numeric else "")
     head = "".join(
         f'<th scope="col"{kind}>{escape_html(column)}</th>'
         for column, kind in zip(table.columns, classes, strict=True)
@@ -82,10 +95,11 @@ def html_table(table: Rows) -> str:
     body = "\n".join(
         "<tr>"
         + "".join(
-            f"<td{kind}>{escape_html(cell)}</td>" for cell, kind in zip(row, classes, strict=True)
+            f"<td{kind}>{_html_cell(cell, bool(kind))}</td>"
+            for cell, kind in zip(row, classes, strict=True)
         )
         + "</tr>"
-        for row in table.cells()
+        for row in cells
     )
     caption = f"<caption>{escape_html(table.title)}</caption>" if table.title else ""
     note = f'<p class="note">{escape_html(table.note)}</p>' if table.note else ""

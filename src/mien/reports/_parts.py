@@ -136,9 +136,11 @@ class Figure:
     alt: str
     series: list[dict[str, Any]]
     name: str = ""
+    axes: dict[str, Any] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
-        return {"kind": "figure", "caption": self.caption, "series": to_plain(self.series)}
+        words = {"kind": "figure", "name": self.name, "caption": self.caption, "alt": self.alt}
+        return {**words, **self.axes, "series": to_plain(self.series)}
 
 
 @dataclass(frozen=True)

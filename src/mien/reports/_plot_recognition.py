@@ -14,6 +14,7 @@ from mien.reports._plot_style import (
     FAINT,
     INK,
     add_legend,
+    add_legend_below,
     check_not_empty,
     check_series,
     draw_bands,
@@ -87,7 +88,10 @@ def plot_roc(
     axes.set_xlim(left, 1.0)
     axes.set_ylim(0.0, 1.02)
     _say_perfect(axes, series, lambda far, rate: bool(np.any((far == 0) & (rate >= 1))))
-    add_legend(axes, loc="lower right")
+    if len(series) > 3:
+        add_legend_below(axes)
+    else:
+        add_legend(axes, loc="lower right")
     return figure
 
 
@@ -151,9 +155,7 @@ def plot_det(
         # Zero stands on the edge; what is above the largest rate shown leaves the frame.
         return np.asarray(_normal_deviate(np.clip(np.asarray(values, dtype=float), low, 1 - 1e-7)))
 
-    many = len(series) > 3
-    size = (7.2, 5.0) if many else (5.4, 5.0)
-    figure, axes = new_axes("False accept rate", "False reject rate", title, size=size)
+    figure, axes = new_axes("False accept rate", "False reject rate", title, size=(5.4, 5.0))
     ticks = _spread_ticks([tick for tick in _PROBIT_TICKS if low <= tick <= high], low, high)
     labels = [f"{100 * tick:g} %" for tick in ticks]
     axes.set_xticks(probit(ticks), labels, rotation=45, ha="right", rotation_mode="anchor")
@@ -175,8 +177,10 @@ def plot_det(
     axes.set_ylim(*ends)
     axes.set_aspect("equal")
     _say_perfect(axes, series, lambda far, frr: bool(np.any((far == 0) & (frr == 0))))
-    # Many names would cover the curves of the weaker systems.
-    add_legend(axes, **({"loc": "center left", "bbox_to_anchor": (1, 0.5)} if many else {"loc": 1}))
+    if len(series) > 3:  # they would cover the curves of the weaker systems
+        add_legend_below(axes, 0.22)
+    else:
+        add_legend(axes, loc=1)
     return figure
 
 
@@ -242,8 +246,8 @@ def plot_tippett(scores: Mapping[str, Any], *, title: str = "", natural_log: boo
     axes.axvline(0.0, color=FAINT, linewidth=0.9, linestyle=(0, (1, 2)))
     axes.set_xlim(-reach, reach)
     axes.set_ylim(0.0, 1.02)
-    if len(scores) > 2:
-        add_legend(axes, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    if len(scores) > 1:
+        add_legend_below(axes)
     else:
         add_legend(axes, loc="lower left")
     return figure

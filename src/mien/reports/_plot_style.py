@@ -16,6 +16,7 @@ __all__ = [
     "INK",
     "RULE",
     "add_legend",
+    "add_legend_below",
     "check_not_empty",
     "check_series",
     "draw_bands",
@@ -31,6 +32,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7
 INK, FAINT, RULE = "#1f2328", "#6b7075", "#dcdee1"
 _DASHES: tuple[Any, ...] = ("-", (0, (5, 1.6)), (0, (1.4, 1.2)), (0, (6, 1.4, 1.4, 1.4)))
 _MOST_POINTS = 400
+_POINTS_PER_LETTER, _LETTERS_OF_A_LINE = 5.2, 8  # of a legend, at 9 points
 
 
 def check_series(name: str, x: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -121,6 +123,26 @@ def add_legend(axes: Any, **where: Any) -> None:
         handles, labels, frameon=False, fontsize=9, handlelength=2.6, labelcolor=INK, **where
     )
     legend.set_in_layout(True)
+
+
+def add_legend_below(axes: Any, offset: float = 0.14) -> None:
+    """The same under the axes, where many or long names cover no line; in two columns if they fit.
+
+    The figure grows with the number of rows; ``offset`` is what the labels of the axis take, as a
+    share of its height.
+    """
+    width, height = axes.figure.get_size_inches()
+    letters = int((width - 1) * 72 / _POINTS_PER_LETTER) - _LETTERS_OF_A_LINE
+    names = axes.get_legend_handles_labels()[1]
+    longest = max(map(len, names), default=0)
+    if longest > letters:
+        for line in axes.get_lines():
+            if line.get_label() in names and len(line.get_label()) > letters:
+                line.set_label(f"{line.get_label()[: letters - 1]}…")
+    n_columns = 2 if 2 * longest + _LETTERS_OF_A_LINE <= letters else 1
+    n_rows = -(-len(names) // n_columns)
+    axes.figure.set_size_inches(width, height + 0.2 * n_rows)
+    add_legend(axes, loc="upper left", bbox_to_anchor=(0.0, -offset), ncols=n_columns)
 
 
 def label_ends(axes: Any, ends: Sequence[tuple[float, str, str]]) -> None:

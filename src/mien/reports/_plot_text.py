@@ -60,15 +60,17 @@ def figure_to_svg(figure: Any, name: str = "figure") -> str:
 
 
 def figure_data(figure: Any) -> list[dict[str, Any]]:
-    """The named lines and histograms that a figure shows, for programs.
+    """The named lines, clouds of points and histograms that a figure shows, for programs.
 
     Returns
     -------
     list of dict
-        ``name``, ``xlabel``, ``ylabel``, ``x`` and ``y`` each; a histogram has one x more than y.
+        ``name``, ``xlabel``, ``ylabel``, ``x`` and ``y`` each; a histogram has one x more than y,
+        a cloud has ``points`` true, a line with error bars has their ends, ``low`` and ``high``.
     """
-    found = []
+    found: list[dict[str, Any]] = []
     for axes in figure.axes:
+        ends = _error_ends(axes)
         words = {"xlabel": axes.get_xlabel(), "ylabel": axes.get_ylabel()}
         shown = [(line.get_label(), *line.get_data()) for line in axes.get_lines()]
         for patch in axes.patches:
@@ -78,7 +80,31 @@ def figure_data(figure: Any) -> list[dict[str, Any]]:
         for name, x, y in shown:
             if name and not name.startswith("_"):
                 x, y = np.asarray(x, dtype=float).tolist(), np.asarray(y, dtype=float).tolist()
-                found.append({"name": name, **words, "x": x, "y": y})
+                bars = ends.get(name, {})
+                found.append({"name": name, **words, "x": x, "y": y, **bars})
+        for cloud in axes.collections:
+            label = cloud.get_label()
+            if isinstance(label, str) and label and not label.startswith("_"):
+                x, y = np.asarray(cloud.get_offsets(), dtype=float).T.tolist()
+                found.append({"name": label, **words, "x": x, "y": y, "points": True})
+    return found
+
+
+def _error_ends(axes: Any) -> dict[str, dict[str, list[float]]]:
+    """Ends of the upright error bars of named lines; a line and its bars share their colour."""
+    from matplotlib.colors import same_color
+
+    found = {}
+    for container in axes.containers:
+        if not getattr(container, "has_yerr", False):
+            continue
+        bars = container.lines[2][-1]
+        for line in axes.get_lines():
+            if same_color(line.get_color(), bars.get_color()) and line.get_label()[:1] != "_":
+                pairs = np.asarray([part[:, 1] for part in bars.get_segments()], dtype=float)
+                if len(pairs) == len(line.get_xdata()):
+                    low, high = pairs.T.tolist()
+                    found[line.get_label()] = {"low": low, "high": high}
     return found
 
 

@@ -116,7 +116,8 @@ class Report:
         """
         svg = figure_to_svg(figure, name=FIGURE)
         series = figure_data(figure)
-        self._parts.append(Figure(svg, str(caption), str(alt) or str(caption), series, str(name)))
+        words = (str(caption), str(alt) or str(caption))
+        self._parts.append(Figure(svg, *words, series, str(name), _describe_axes(figure)))
 
     def gallery(
         self,
@@ -279,6 +280,18 @@ class Report:
                 console.print(Text(part.text.strip()))
             else:
                 console.print(terminal_table(part, console.width))
+
+
+def _describe_axes(figure: Any) -> dict[str, Any]:
+    """Title and scales of a figure's first axes, which its series do not tell."""
+    if not figure.axes:
+        return {}
+    axes = figure.axes[0]
+    return {
+        "title": axes.get_title(loc="left") or axes.get_title(),
+        "logx": axes.get_xscale() == "log",
+        "logy": axes.get_yscale() == "log",
+    }
 
 
 def _version() -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, TypeVar
@@ -32,6 +32,7 @@ __all__ = ["Backend", "Tenant", "find_id"]
 T = TypeVar("T")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _SUFFIX = ".gallery"
+_HEAD, _SMALL = 1.3, 160
 
 
 class Tenant:
@@ -273,6 +274,17 @@ class Backend:
         answer = await self.pool.ask(header, picture.content)
         return answer.header, answer.payload
 
+    async def draw_head(
+        self, picture: Upload, box: Sequence[float] | np.ndarray, tenant: Tenant
+    ) -> bytes | None:
+        """The head around a box as a small JPEG; None where the gallery keeps no thumbnails."""
+        if not await tenant.run(lambda: tenant.gallery.policy.thumbnails):
+            return None
+        left, top, width, height = (float(side) for side in box)
+        side = _HEAD * max(width, height)
+        part = [left + (width - side) / 2, top + (height - side) / 2, side, side]
+        return (await self.convert(picture, part=part, max_side=_SMALL))[1]
+
     async def analyse_all(
         self, pictures: list[Upload], engine: str, *, max_faces: int | None = None
     ) -> list[PictureResult]:
@@ -282,7 +294,7 @@ class Backend:
             try:
                 return await self.analyse(picture, engine, max_faces=max_faces)
             except Problem as problem:
-                if problem.status >= 500 or len(pictures) == 1:
+                if problem.status >= 500 or problem.code == "busy" or len(pictures) == 1:
                     raise
                 return PictureResult(Path(picture.name), "", (0, 0), [], problem.detail)
             except MienError as error:

@@ -7,6 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from mien.errors import InputError
+from mien.service._access import backend_of
 from mien.service._backend import Tenant, find_id
 from mien.service._compreface_wire import (
     Refusal,
@@ -104,12 +105,13 @@ async def add_face(request: Request) -> dict[str, Any]:
     if len(result.faces) > 1:
         raise Refusal(400, 31, "Found more than one face in the given image")
     face = result.faces[0]
+    small = await backend_of(request).draw_head(picture, face.face.box, tenant)
 
     def enrol() -> str:
         quality = None if face.quality is None else float(face.quality.score)
         tenant.gallery.enrol(
             name, face.vector[None], digests=[result.digest], sources=[picture.name],
-            qualities=[quality],
+            qualities=[quality], thumbnails=None if small is None else [small],
         )  # fmt: skip
         return find_id(tenant.gallery, result.digest)
 
@@ -204,7 +206,9 @@ async def get_static_image(request: Request, api_key: str, image_id: str) -> Res
 
 
 async def _image(tenant: Tenant, image_id: str) -> Response:
-    """mien keeps no pictures, so this is empty, as CompreFace's own is where none are kept."""
+    """The thumbnail; empty where none is kept, as CompreFace's own is without pictures."""
     if await tenant.run(tenant.gallery.get_face, image_id) is None:
         raise Refusal(404, 11, "Image not found")
-    return Response(b"", media_type="application/octet-stream")
+    content = await tenant.run(tenant.gallery.thumbnail, image_id)
+    kind = "application/octet-stream" if content is None else "image/jpeg"
+    return Response(content or b"", media_type=kind)

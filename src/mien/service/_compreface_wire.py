@@ -40,7 +40,7 @@ _FORBIDDEN = ";/\\"
 _SDK_SUFFIX = "?det_prob_threshold="
 _CODES = {
     "no-key": (404, 10),
-    "busy": (503, 0),
+    "busy": (429, 0),
     "body-too-large": (413, 0),
     "picture-too-large": (413, 0),
     "no-picture": (400, 34),

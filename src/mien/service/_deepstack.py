@@ -82,13 +82,18 @@ async def register(request: Request) -> dict[str, Any]:
         raise Problem(400, "no-picture", "An image and a userid are needed")
     backend = backend_of(request)
     chosen = []
-    for result in await backend.analyse_all(pictures, tenant.engine):
+    results = await backend.analyse_all(pictures, tenant.engine)
+    for picture, result in zip(pictures, results, strict=True):
         face = choose_face(result)
         if isinstance(face, Failure):
             raise Problem(400, "no-face", f"Could not find one face: {face.reason}")
-        chosen.append((result.digest, face))
-    for digest, face in chosen:
-        await tenant.run(tenant.gallery.enrol, person, face.vector[None], digests=[digest])
+        chosen.append((picture, result.digest, face))
+    for picture, digest, face in chosen:
+        small = await backend.draw_head(picture, face.face.box, tenant)
+        await tenant.run(
+            tenant.gallery.enrol, person, face.vector[None], digests=[digest],
+            thumbnails=None if small is None else [small],
+        )  # fmt: skip
     return {"success": True, "message": "face added"}
 
 

@@ -115,10 +115,12 @@ def _identify(order: dict[str, Any], folder: Path, key: Any) -> dict[str, Any]:
 
 
 def _cluster(order: dict[str, Any], folder: Path, key: Any) -> dict[str, Any]:
-    from mien.recognition import cluster
+    from mien.recognition import cluster, open_gallery
 
     photos = unpack(folder / "input", folder / "pictures")
-    found = cluster(photos, **order["options"])
+    # Whoever may read may sort pictures: the gallery decides, and learns nothing.
+    with open_gallery(Path(order["gallery"]), key=key, read_only=True) as gallery:
+        found = cluster(photos, gallery=gallery, **order["options"])
     people: dict[str, list[dict[str, Any]]] = {}
     for face, number in zip(found.faces, found.people.tolist(), strict=True):
         label = "unsorted" if number < 0 else f"person-{number + 1:03d}"

@@ -8,7 +8,6 @@ import json
 import os
 import secrets
 import shutil
-import sys
 import time
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mien.service._problems import Problem
+from mien.service._processes import start_process
 from mien.service._state import State
 
 __all__ = ["ENDED", "Job", "JobRunner", "JobStore"]
@@ -248,15 +248,7 @@ class JobRunner:
             "key": key.hex() if isinstance(key, bytes) else key,
             "key_is_bytes": isinstance(key, bytes),
         }
-        environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", "from mien.service._job_process import main; main()",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=environment,
-            start_new_session=True,
-        )  # fmt: skip
+        self._process = await start_process("_job_process")
         try:
             await self._listen(self._process, order, job.id)
         finally:

@@ -12,7 +12,7 @@ from mien._core.validation import check_choice
 from mien.errors import InputError
 from mien.service._state import State
 
-__all__ = ["EVERY_GALLERY", "ROLES", "Grant", "KeyRecord", "KeyStore"]
+__all__ = ["EVERY_GALLERY", "ROLES", "Grant", "KeyRecord", "KeyStore", "digest_secret"]
 
 #: From the least to the most; each may do what those before it may.
 ROLES = ("read", "write", "admin")
@@ -111,7 +111,7 @@ class KeyStore:
         )  # fmt: skip
         self._state.write(
             "INSERT INTO key VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (record.id, _digest(key), gallery, role, label, now, record.expires, None),
+            (record.id, digest_secret(key), gallery, role, label, now, record.expires, None),
         )
         self._changes += 1
         return key, record
@@ -121,7 +121,7 @@ class KeyStore:
         return [*self._records().values()]
 
     def revoke(self, identifier: str) -> None:
-        """End a key at once."""
+        """Revoke a key immediately."""
         changed = self._state.write(
             "UPDATE key SET revoked = ? WHERE id = ? AND revoked IS NULL",
             (time.time(), identifier),
@@ -137,7 +137,7 @@ class KeyStore:
 
     def check(self, key: str) -> Grant | None:
         """What a key may do, or None; the time that this takes does not depend on the key."""
-        digest = _digest(key)
+        digest = digest_secret(key)
         now = time.time()
         grant = None
         for known, record in self._records().items():
@@ -146,6 +146,6 @@ class KeyStore:
         return grant
 
 
-def _digest(key: str) -> bytes:
-    """A key has 256 random bits, so a plain digest cannot be searched backwards."""
+def digest_secret(key: str) -> bytes:
+    """Of a key or token: with 256 random bits a plain digest cannot be searched backwards."""
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()

@@ -70,6 +70,21 @@ _PARAMETERS = {
     "max_faces": 10, "engine": "sface", "far": 0.001, "prior": 0.5, "seconds": 12.4,
     "cover": "auto", "whole": False, "path": "Photos/2026",
 }  # fmt: skip
+#: What parameters mean, by name, where the route does not say it.
+_MEANINGS = {
+    "gallery": "Name of the gallery.", "person": "Number of the person.",
+    "face": "Identifier of the face.", "identifier": "Identifier of the job or key.",
+    "stream": "Identifier of the stream.", "constraint": "Number of the constraint.",
+    "kind": "What the job does, such as enrol or identify.", "q": "Part of a name.",
+    "limit": "Maximum number of entries.", "cursor": "Where the last answer ended.",
+    "fpir": "Maximum share of unknown faces that may wrongly get a name.",
+    "far": "Maximum share of pairs of two people that may be taken for one.",
+    "prior": "Probability of one person before the pictures are seen.",
+    "engine": "sface or dlib; the server's own if left out.",
+    "max_faces": "Maximum number of faces per picture, the largest first.",
+    "whole": "The whole picture instead of the face.",
+    "path": "Folder below those that the server may read.",
+}  # fmt: skip
 #: Examples of members of answers by name, where the schema gives none.
 _MEMBERS: Schema = {
     "picture": "party.jpg", "box": [102.0, 64.0, 80.0, 96.0], "error": None, "log_ratio": 14.2,
@@ -138,6 +153,8 @@ def _complete_operation(operation: Schema, schemas: Schema) -> None:
         },
     }
     for parameter in operation.get("parameters", []):
+        if parameter["name"] in _MEANINGS:
+            parameter.setdefault("description", _MEANINGS[parameter["name"]])
         if "example" not in parameter:
             own = example_of(parameter["schema"], schemas)
             parameter["example"] = _PARAMETERS.get(parameter["name"], own)

@@ -219,16 +219,14 @@ async def set_terms(request: Request, gallery: str, person: int, wanted: Terms) 
 
 @router.get("/retention", summary="Whose time has come")
 async def list_due(request: Request, gallery: str) -> dict[str, Any]:
-    """People whose retention or consent has ended."""
+    """People whose retention or consent has ended, or who were not used for the policy's days."""
     tenant = _tenant(request, gallery, "read")
     now = time.time()
-    people = await tenant.run(tenant.gallery.people)
     due = []
-    for person in people:
+    for person in await tenant.run(tenant.gallery.due):
         ends = [person.retain_until, None if person.consent is None else person.consent.until]
-        passed = [end for end in ends if end is not None and end <= now]
-        if passed:
-            due.append({"id": person.number, "name": person.name, "until": min(passed)})
+        until = min([end for end in ends if end is not None and end <= now], default=now)
+        due.append({"id": person.number, "name": person.name, "until": until})
     return {"due": due}
 
 

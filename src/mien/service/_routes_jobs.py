@@ -65,7 +65,7 @@ async def create_job(
         sum(job.state not in ENDED for job in backend.jobs.list())
         >= backend.settings.limits.waiting
     ):
-        raise Problem(503, "busy", "Too many jobs wait; try again.", headers={"Retry-After": "30"})
+        raise Problem(429, "busy", "Too many jobs wait; try again.", headers={"Retry-After": "30"})
 
     async def work() -> dict[str, Any]:
         options: dict[str, Any] = {}

@@ -225,7 +225,7 @@ async def enrol_pictures(request: Request, tenant: Tenant, name: str) -> list[En
     pictures = await read_pictures(request, backend.settings.limits)
     results = await backend.analyse_all(pictures, tenant.engine)
     answers = []
-    for result in results:
+    for picture, result in zip(pictures, results, strict=True):
         chosen = choose_face(result)
         if isinstance(chosen, Failure):
             answers.append(
@@ -234,6 +234,7 @@ async def enrol_pictures(request: Request, tenant: Tenant, name: str) -> list[En
                 )
             )
             continue
+        small = await backend.draw_head(picture, chosen.face.box, tenant)
         enrolled = await tenant.run(
             tenant.gallery.enrol,
             name,
@@ -241,6 +242,7 @@ async def enrol_pictures(request: Request, tenant: Tenant, name: str) -> list[En
             digests=[result.digest],
             sources=[str(result.path)],
             qualities=[None if chosen.quality is None else float(chosen.quality.score)],
+            thumbnails=None if small is None else [small],
         )
         stored = await tenant.run(find_id, tenant.gallery, result.digest)
         answers.append(

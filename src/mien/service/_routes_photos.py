@@ -6,10 +6,10 @@ import asyncio
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from mien._core.boxes import overlap_boxes
 from mien.faces import FoundFace, PictureResult
 from mien.gallery import Gallery
 from mien.media import find_media
@@ -27,7 +27,6 @@ _MAX_SIDE = 2048
 _MOST_LISTED = 2000
 _SAME_FACE = 0.3
 _MARGIN = 0.6
-_HEAD, _SMALL = 1.3, 160
 
 
 class PhotoEnrol(BaseModel):
@@ -128,6 +127,17 @@ def _describe_photo(
                 **{k: said[k] for k in ("box", "log_ratio", "threshold", "promised")},
             }
         )
+    # Faces that somebody drew: found only in their part of the picture, and kept without a box.
+    for number in _used_numbers(gallery, result.digest):
+        stored = gallery.find_face(result.digest, number)
+        if number >= len(named.faces) and stored is not None:
+            faces.append(
+                {
+                    "number": number, "id": stored.id, "enrolled": stored.person,
+                    "person": stored.person, "suggested": None, "box": None, "log_ratio": None,
+                    "threshold": None, "promised": None,
+                }
+            )  # fmt: skip
     height, width = result.size
     own = gallery.get_face(face)
     person = None if own is None else gallery.find_person(own.person)
@@ -154,19 +164,16 @@ async def enrol_from_photo(
         chosen = result.faces[number]
     else:
         number, chosen = await _find_drawn(backend, tenant, result, content, wanted.box)
-    small = None
-    if wanted.box is None or number < len(result.faces):
-        left, top, width, height = (float(side) for side in chosen.face.box)
-    else:
-        left, top, width, height = wanted.box
-    side = _HEAD * max(width, height)
-    part = [left + (width - side) / 2, top + (height - side) / 2, side, side]
-    if await tenant.run(lambda: tenant.gallery.policy.thumbnails):
-        _, small = await backend.convert(Upload(name, content), part=part, max_side=_SMALL)
+    found = wanted.box is None or number < len(result.faces)
+    place = chosen.face.box.tolist() if found else wanted.box or []
+    small = await backend.draw_head(Upload(name, content), place, tenant)
     source = await tenant.run(tenant.gallery.get_face, face)
 
     def enrol() -> dict[str, Any]:
         quality = None if chosen.quality is None else float(chosen.quality.score)
+        known = tenant.gallery.find_face(result.digest, number)
+        if known is not None:  # somebody drew around a face that has a name
+            return {"id": tenant.gallery.move_face(known.id, wanted.person).id}
         tenant.gallery.enrol(
             wanted.person, chosen.vector[None], digests=[result.digest], faces=[number],
             sources=[None if source is None else source.source], qualities=[quality],
@@ -183,7 +190,7 @@ async def _find_drawn(
 ) -> tuple[int, FoundFace]:
     """The face in a drawn box: one that was found already, or one found in that part alone."""
     for number, found in enumerate(result.faces):
-        if _overlap(found.face.box, box) > _SAME_FACE:
+        if overlap_boxes(found.face.box, box) > _SAME_FACE:
             return number, found
 
     left, top, width, height = box
@@ -199,10 +206,3 @@ async def _find_drawn(
 
 def _used_numbers(gallery: Gallery, digest: str) -> list[int]:
     return [k for k in range(1000) if gallery.find_face(digest, k) is not None]
-
-
-def _overlap(a: np.ndarray, b: list[float]) -> float:
-    across = min(a[0] + a[2], b[0] + b[2]) - max(a[0], b[0])
-    down = min(a[1] + a[3], b[1] + b[3]) - max(a[1], b[1])
-    shared = max(float(across), 0.0) * max(float(down), 0.0)
-    return shared / max(float(a[2] * a[3]) + b[2] * b[3] - shared, 1e-9)

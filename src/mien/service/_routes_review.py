@@ -11,7 +11,14 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from mien.gallery import Gallery, Person
-from mien.recognition import Adaptation, PersonQuestion, adapt_to, ask_gallery, is_placeholder
+from mien.recognition import (
+    Adaptation,
+    PersonQuestion,
+    adapt_to,
+    ask_gallery,
+    is_placeholder,
+    sample_people,
+)
 from mien.service._access import backend_of, require
 from mien.service._backend import Tenant
 from mien.service._problems import Problem
@@ -130,8 +137,7 @@ async def try_adaptation(request: Request, gallery: str) -> dict[str, Any]:
     tenant = backend_of(request).tenant(gallery)
 
     def work() -> Adaptation:
-        X, people = tenant.gallery.sample_vectors(200, 10)
-        return adapt_to(tenant.gallery.model, X, people, [])
+        return adapt_to(tenant.gallery.model, *sample_people(tenant.gallery), [])
 
     found = await tenant.run(work)
     token = secrets.token_urlsafe(16)
@@ -153,7 +159,7 @@ def _number(value: Any) -> str:
 
 @router.put("/adaptation", summary="Use the adapted model", status_code=204)
 async def accept_adaptation(request: Request, gallery: str, wanted: Accepted) -> None:
-    """The model before it is kept, and ``mien adapt --revert`` goes back to it."""
+    """The model before it is kept; ``DELETE`` goes back to it."""
     require(request, "write", gallery)
     tenant = backend_of(request).tenant(gallery)
     held = tenant.notes.get("adaptation")
@@ -161,6 +167,14 @@ async def accept_adaptation(request: Request, gallery: str, wanted: Accepted) ->
         raise Problem(409, "no-adaptation", "Try it again: the people have changed since.")
     await tenant.run(tenant.gallery.set_model, held[1].model)
     del tenant.notes["adaptation"]
+
+
+@router.delete("/adaptation", summary="Go back to the model before", status_code=204)
+async def revert_adaptation(request: Request, gallery: str) -> None:
+    """As ``mien adapt --revert``; once more returns to the present one."""
+    require(request, "write", gallery)
+    tenant = backend_of(request).tenant(gallery)
+    await tenant.run(tenant.gallery.revert_model)
 
 
 @router.get("/answers", summary="Everything that was answered")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import hmac
 import secrets
 import time
 from dataclasses import dataclass
 
-from mien.service._keys import EVERY_GALLERY, Grant
+from mien.service._keys import EVERY_GALLERY, Grant, digest_secret
 from mien.service._state import State
 
 __all__ = ["LINK_SECONDS", "Session", "SessionStore", "same_token"]
@@ -52,14 +51,14 @@ class SessionStore:
         """A token that opens one session, once, within an hour; it may do everything."""
         token = secrets.token_urlsafe(32)
         self._state.write(
-            "INSERT INTO link VALUES (?, ?)", (_digest(token), time.time() + LINK_SECONDS)
+            "INSERT INTO link VALUES (?, ?)", (digest_secret(token), time.time() + LINK_SECONDS)
         )
         return token
 
     def open_link(self, token: str) -> tuple[str, Session] | None:
         """The secret of a new session, for its cookie, if the token was good."""
         self._state.write("DELETE FROM link WHERE expires <= ?", (time.time(),))
-        if not self._state.write("DELETE FROM link WHERE digest = ?", (_digest(token),)):
+        if not self._state.write("DELETE FROM link WHERE digest = ?", (digest_secret(token),)):
             return None
         return self.open(Grant(f"page-{secrets.token_hex(4)}", EVERY_GALLERY, "admin"), key=None)
 
@@ -73,13 +72,13 @@ class SessionStore:
         )
         self._state.write(
             "INSERT INTO session VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (_digest(secret), csrf, grant.owner, key, grant.gallery, grant.role, now, now),
+            (digest_secret(secret), csrf, grant.owner, key, grant.gallery, grant.role, now, now),
         )
         return secret, Session(grant, csrf)
 
     def find(self, secret: str) -> Session | None:
         """The session of a cookie, or None where it has ended."""
-        digest, now = _digest(secret), time.time()
+        digest, now = digest_secret(secret), time.time()
         rows = self._state.read(
             "SELECT csrf, owner, gallery, role, seen FROM session "
             "WHERE digest = ? AND seen > ? AND created > ? AND (key IS NULL OR key IN "
@@ -95,14 +94,9 @@ class SessionStore:
 
     def close(self, secret: str) -> None:
         """End a session."""
-        self._state.write("DELETE FROM session WHERE digest = ?", (_digest(secret),))
+        self._state.write("DELETE FROM session WHERE digest = ?", (digest_secret(secret),))
 
 
 def same_token(a: str, b: str) -> bool:
     """Whether two tokens are equal, in a time that does not depend on where they differ."""
     return hmac.compare_digest(a.encode("utf-8", "replace"), b.encode("utf-8", "replace"))
-
-
-def _digest(token: str) -> bytes:
-    """A token has 256 random bits, so a plain digest cannot be searched backwards."""
-    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()

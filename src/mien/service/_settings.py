@@ -34,7 +34,7 @@ class Limits:
     worker_bytes : int
         Maximum address space of a worker process.
     waiting : int
-        Maximum number of pictures that wait for a worker; more are answered with 503.
+        Maximum number of pictures that wait for a worker; more are answered with 429.
     requests_per_minute : int
         Per key, or per address where no key is used; more are answered with 429.
     keep_seconds : float
@@ -87,8 +87,6 @@ class Settings:
         False accept rate at which two pictures are decided to show one person.
     secret_key : bytes, str or None
         Of sealed galleries.
-    keep_thumbnails : bool
-        Whether small pictures of enrolled faces are kept for the page and for clients.
     photos : tuple of Path
         Folders of pictures that the page may import and show; nothing else of the disk is read.
     certificate, private_key : Path or None
@@ -115,7 +113,6 @@ class Settings:
     fpir: float = 0.01
     far: float = 0.001
     secret_key: bytes | str | None = None
-    keep_thumbnails: bool = False
     photos: tuple[Path, ...] = ()
     certificate: Path | None = None
     private_key: Path | None = None

@@ -9,14 +9,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import os
 import struct
-import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
 from mien.service._problems import Problem
+from mien.service._processes import start_process
 from mien.service._settings import Limits
 
 __all__ = ["Answer", "WorkerPool"]
@@ -45,19 +44,8 @@ class _Worker:
         self._process: asyncio.subprocess.Process | None = None
 
     async def start(self) -> None:
-        environment = os.environ | {
-            "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
-            "OPENBLAS_NUM_THREADS": "1",
-            "OMP_NUM_THREADS": "1",
-        }
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-c", "from mien.service._worker_process import main; main()",
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL,
-            env=environment,
-            start_new_session=True,
-        )  # fmt: skip
+        one_thread = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        self._process = await start_process("_worker_process", **one_thread)
         limits = {"worker_bytes": self._limits.worker_bytes, "engine": self._engine}
         await asyncio.wait_for(self._ask(limits, b""), _START_SECONDS)
 
@@ -166,7 +154,7 @@ class WorkerPool:
     async def _hire(self) -> AsyncIterator[_Worker]:
         if self._free.empty() and self.waiting >= self._limits.waiting:
             raise Problem(
-                503, "busy", "All workers are busy and the queue is full; try again.",
+                429, "busy", "All workers are busy and the queue is full; try again.",
                 headers={"Retry-After": "1"},
             )  # fmt: skip
         self.waiting += 1

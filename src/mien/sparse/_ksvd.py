@@ -32,7 +32,7 @@ from mien._core.types import FLOATS
 from mien.errors import InputError, NumericsWarning
 from mien.sparse._atoms import bound_rows, find_idle, replace_atoms, start_atoms, unit_rows
 from mien.sparse._checkpoint import TrainingState, read_state, write_state
-from mien.sparse._omp import pursue
+from mien.sparse._omp import normalise_once, pursue
 from mien.sparse._training import Settings, Step, run_rounds, step_in_batches, step_in_memory
 from mien.sparse._updates import UPDATES, CodeStatistics
 
@@ -262,7 +262,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if hasattr(self, "code_sums_"):
             sums.codes[:], sums.data[:] = self.code_sums_, self.data_sums_
         codes, left = pursue(X, atoms, n_nonzero_coefs=self.n_nonzero_coefs_, tol=self.tol)
-        sums.update(codes, X, self.forget)
+        sums.collect(X, codes, self.forget)
         new = bound_rows(unit_rows(sums.sweep(atoms), atoms), self.max_entry or 0.0)
         usage = sums.codes.diagonal()
         idle = find_idle(new, usage, self.max_coherence)
@@ -287,9 +287,12 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         X = validate_rows(self, X, dtype=FLOATS, order="C", reset=False)
         atoms = self._atoms().astype(X.dtype, copy=False)
-        codes = pursue(self._weigh(X), atoms, n_nonzero_coefs=self.n_nonzero_coefs_, tol=self.tol)[
-            0
-        ]
+        codes, _ = pursue(
+            self._weigh(X),
+            normalise_once(self, atoms),
+            n_nonzero_coefs=self.n_nonzero_coefs_,
+            tol=self.tol,
+        )
         frames = _get_output_config("transform", self)["dense"] != "default"
         return codes.toarray() if frames else codes
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from typing import Any
+from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import sparse
@@ -16,7 +17,7 @@ from mien._core.rows import check_rows
 from mien._core.validation import check_at_least_one_of
 from mien.errors import InputError
 
-__all__ = ["gram_matrix", "orthogonal_matching_pursuit", "pursue"]
+__all__ = ["gram_matrix", "normalise_once", "orthogonal_matching_pursuit", "pursue"]
 
 # Bytes of correlations X·Dᵀ that a thread holds at a time: few enough for the cache, and
 # enough rows for a quick product.
@@ -24,6 +25,20 @@ _BLOCK_BYTES = 1 << 23
 _LEAST_ROWS = 128
 _REPORT_BLOCKS = 256
 _GRAM_BLOCK = 512
+# Bytes of a Gram matrix that is kept for the next call: of 2,048 atoms in double precision.
+_KEPT_BYTES = 1 << 25
+
+
+class UnitAtoms(NamedTuple):
+    """Atoms (n_atoms, d) of length one, their lengths before, and their Gram matrix."""
+
+    atoms: np.ndarray
+    lengths: np.ndarray
+    gram: np.ndarray
+
+
+# Dictionary -> its atoms as they were given, and what was made of them.
+_kept: WeakKeyDictionary[Any, tuple[np.ndarray, UnitAtoms]] = WeakKeyDictionary()
 
 
 def _pursue_numpy(
@@ -120,7 +135,7 @@ def _pursue_block(
 
 def pursue(
     X: np.ndarray,
-    dictionary: np.ndarray,
+    dictionary: np.ndarray | UnitAtoms,
     *,
     n_nonzero_coefs: int,
     tol: float | None,
@@ -130,10 +145,12 @@ def pursue(
 
     ``gram`` is the Gram matrix of the dictionary; with it the atoms must have length one.
     """
-    n, n_atoms = len(X), len(dictionary)
     lengths = None
-    if gram is None:
+    if isinstance(dictionary, UnitAtoms):
+        dictionary, lengths, gram = dictionary
+    elif gram is None:
         dictionary, lengths, gram = _normalise(dictionary)
+    n, n_atoms = len(X), len(dictionary)
     eps = float(np.finfo(X.dtype).eps)
     stops = (0.0 if tol is None else float(tol), 16 * eps, np.sqrt(eps) * 0.03)
     rows = max(_LEAST_ROWS, _BLOCK_BYTES // (n_atoms * X.itemsize))
@@ -182,13 +199,35 @@ def gram_matrix(atoms: np.ndarray) -> np.ndarray:
     return gram
 
 
-def _normalise(dictionary: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _normalise(dictionary: np.ndarray) -> UnitAtoms:
     """Atoms of length one, their lengths, and their Gram matrix; zero atoms stay zero."""
     lengths = np.sqrt(np.einsum("ij,ij->i", dictionary, dictionary))
     lengths = np.where(lengths > 0, lengths, 1).astype(dictionary.dtype)
     if np.any(np.abs(lengths - 1) > 4 * np.finfo(dictionary.dtype).eps):
         dictionary = dictionary / lengths[:, None]
-    return dictionary, lengths, gram_matrix(dictionary)
+    return UnitAtoms(dictionary, lengths, gram_matrix(dictionary))
+
+
+def normalise_once(owner: Any, dictionary: np.ndarray) -> UnitAtoms:
+    """``_normalise`` of the atoms of ``owner``, kept while it lives and they do not change.
+
+    For few signals the Gram matrix takes most of the time. Atoms that were written to in place
+    are noticed, as they are compared with a copy; a Gram matrix beyond 32 MB is not kept.
+    """
+    known = _kept.get(owner)
+    if (
+        known is not None
+        and known[0].dtype == dictionary.dtype
+        and np.array_equal(known[0], dictionary)
+    ):
+        return known[1]
+    if len(dictionary) ** 2 * dictionary.itemsize > _KEPT_BYTES:
+        _kept.pop(owner, None)
+        return _normalise(dictionary)
+    dictionary = dictionary.copy()
+    made = _normalise(dictionary)
+    _kept[owner] = dictionary, made
+    return made
 
 
 def orthogonal_matching_pursuit(

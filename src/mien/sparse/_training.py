@@ -89,7 +89,7 @@ def step_in_batches(
             codes, left = pursue(
                 batch, atoms, n_nonzero_coefs=settings.n_nonzero_coefs, tol=settings.tol, gram=known
             )
-            sums.update(codes, batch)
+            sums.collect(batch, codes)
             energies = np.einsum("ij,ij->i", batch, batch)
             candidates = _find_worst(left, energies)[:_RESERVE]
             worst_left = np.concatenate([worst_left, left[candidates]])

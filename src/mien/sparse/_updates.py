@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import linalg, sparse
 
 from mien._core.jit import load_kernels
+from mien._core.statistics import AdditiveStatistics
+from mien.errors import InputError
 from mien.sparse._atoms import bound_rows
 
 __all__ = ["UPDATES", "CodeStatistics", "residual", "sweep_exact", "sweep_power"]
@@ -95,7 +97,7 @@ def _sweep_numpy(
         R[rows] = E - np.outer(codes.data[place], atoms[k])
 
 
-class CodeStatistics:
+class CodeStatistics(AdditiveStatistics):
     """Sums over batches of codes C and data X: CᵀC, CᵀX and ‖X‖², which a sweep needs alone.
 
     Parameters
@@ -112,8 +114,9 @@ class CodeStatistics:
         self.codes = np.zeros((n_atoms, n_atoms), dtype)
         self.data = np.zeros((n_atoms, n_features), dtype)
 
-    def update(self, codes: sparse.csr_matrix, X: np.ndarray, forget: float = 1.0) -> None:
-        """Add a batch; what was there before counts ``forget`` times."""
+    def collect(self, X: Any, y: Any = None, forget: float = 1.0) -> Self:
+        """Add a batch X (n, d) with its codes y; what was there before counts ``forget`` times."""
+        codes: sparse.csr_matrix = y
         if forget != 1.0:
             self.n_samples *= forget
             self.energy *= forget
@@ -124,6 +127,24 @@ class CodeStatistics:
         transposed = codes.T.tocsr()
         self.codes += (transposed @ codes).toarray()
         self.data += transposed @ X
+        return self
+
+    def merge(self, other: Self) -> Self:
+        """Add the sums of other data, coded with the same atoms."""
+        if other.data.shape != self.data.shape:
+            raise InputError(
+                f"sums for atoms {self.data.shape} and {other.data.shape} cannot be added"
+            )
+        self.n_samples += other.n_samples
+        self.energy += other.energy
+        self.codes += other.codes
+        self.data += other.data
+        return self
+
+    def empty(self) -> Self:
+        """Sums for the same atoms that have seen nothing."""
+        n_atoms, n_features = self.data.shape
+        return type(self)(n_atoms, n_features, self.data.dtype)
 
     def clear(self, idle: np.ndarray) -> None:
         """Forget what was known of some atoms."""

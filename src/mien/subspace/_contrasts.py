@@ -60,7 +60,9 @@ def apply_contrasts(X: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.n
     for members, helmert in blocks:
         rows = X[members]
         if helmert.size:
-            within.append(np.matmul(helmert, rows).reshape(-1, X.shape[1]))
+            contrasts = np.matmul(helmert, rows)
+            # Said in full: -1 cannot be found out where there are no columns.
+            within.append(contrasts.reshape(len(members) * len(helmert), X.shape[1]))
         between.append(rows.sum(axis=1) / np.sqrt(members.shape[1]))
     between.append(X[alone])
     empty = np.zeros((0, X.shape[1]))

@@ -105,6 +105,7 @@ class Eigenfaces(LinearProjection):
     (5, 4)
     """
 
+    _additive = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [POSITIVE_INTEGER, None],
         "solver": [StrOptions({"auto", "svd", "statistics", "randomized"})],
@@ -153,7 +154,7 @@ class Eigenfaces(LinearProjection):
     def _keep(self, mean: np.ndarray, directions: np.ndarray, scales: np.ndarray) -> Self:
         if len(scales) == 0:
             raise InputError(
-                "all samples are equal: no direction has variance. At least two different "
+                "all samples are equal: no direction has variance; at least two different "
                 "samples are needed"
             )
         k = check_n_components(self.n_components, len(scales), "the centred data span")

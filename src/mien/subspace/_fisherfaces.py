@@ -83,6 +83,8 @@ class Fisherfaces(GroupProjection):
     (12, 2)
     """
 
+    _additive = True
+    _needs_labels = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [POSITIVE_INTEGER, None],
         "n_pca": [POSITIVE_INTEGER, None],

@@ -162,7 +162,7 @@ class KernelNullSpaceProjection(KernelProjection):
             raise InputError(
                 f"the null space is empty: rank(S_t) = {found.rank_total} and rank(S_g) = "
                 f"{found.rank_within} for {len(K)} points; the kernel is too smooth for so many "
-                "points, or all are in one group. Use a smaller sigma, another kernel, or "
+                "points, or all are in one group: use a smaller sigma, another kernel, or "
                 'fallback="relevant-components"'
             )
         k = check_n_components(n_components, m, "the ranks of S_t and S_g allow")
@@ -194,7 +194,7 @@ class KernelNullSpaceProjection(KernelProjection):
         if self.regularization == 0 and self.fallback is None and n_features <= n_residuals:
             raise InputError(
                 f"the null space is empty: approximation_size = {n_features} features cannot hold "
-                f"N - R = {n_residuals} residuals inside groups and anything else. Use "
+                f"N - R = {n_residuals} residuals inside groups and anything else: use "
                 f'regularization="auto" (the soft null space), approximation_size above '
                 f"{n_residuals}, or approximation=None"
             )

@@ -101,6 +101,11 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         X, groups = check_points_and_groups(self, X, y, groups)
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
             raise InputError(f"a precomputed kernel must be square; got {X.shape}")
+        elif self.kernel != "precomputed" and np.array_equal(X[0], X[-1]) and not np.any(X - X[0]):
+            raise InputError(
+                f"all {len(X)} points are the same, so there is no direction to project on: X "
+                "needs at least two points that differ"
+            )
         if self.approximation is not None:
             self._check_size(self._approximation_size(len(X)), groups)
         self.sigma_, n_components = self._choose(X, groups)
@@ -217,7 +222,9 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
             found = self._solve_grid(inner, groups[learn], grid)
             return [(outer - s.mean) @ s.coefficients for s in found]
 
-        widths = None if wanted == "auto" and self.kernel == "rbf" else [float(wanted or 1)]
+        widths: list[float] | None = [1.0]
+        if self.kernel == "rbf":
+            widths = None if wanted == "auto" else [float(wanted)]
         sigma, variant = choose_sigma(values, groups, project, candidates=widths, random_state=rng)
         n_components = grid[variant]
         if auto:

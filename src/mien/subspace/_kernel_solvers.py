@@ -84,6 +84,8 @@ def solve_kernel_soft_null_space(
     """The soft null space in the feature space of K (n, n): its principal components, weighed."""
     mean, centred = centre_kernel(np.asarray(K, dtype=np.float64))
     F, coefficients = kernel_coordinates(centred, rtol)
+    if F.shape[1] == 0:
+        return KernelSolution(mean, coefficients, 0, 0)
     contrasts = group_contrasts(F, groups)
     within, between = contrasts.within, contrasts.between
     rows, used, rank = weigh_directions(

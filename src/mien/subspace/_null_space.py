@@ -209,6 +209,7 @@ class NullSpaceProjection(GroupProjection):
     True
     """
 
+    _additive = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [POSITIVE_INTEGER, None],
         "regularization": [NON_NEGATIVE, StrOptions({"auto"})],
@@ -363,6 +364,8 @@ class NullSpaceLDA(NullSpaceProjection):
     >>> NullSpaceLDA().fit_transform(X, ["a", "a", "b", "b", "c", "c"]).shape
     (6, 2)
     """
+
+    _additive = False
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> Self:

@@ -183,6 +183,7 @@ class RelevantComponents(GroupProjection):
     True
     """
 
+    _additive = True
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "n_components": [POSITIVE_INTEGER, StrOptions({"auto"}), None],
         "reduction": [StrOptions({"total", "fisher"})],

@@ -20,6 +20,7 @@ from ._own_calibration import (
 )
 from ._scorer import Scorer
 from ._scoring import ScoreBlock
+from ._set_scores import SetScores
 from ._steps import score_matrix, score_pairs
 from ._thresholds import ThresholdTable, rate_per_person
 from ._transfer import TransferJointBayesian
@@ -41,6 +42,7 @@ __all__ = [
     "RatioLine",
     "ScoreBlock",
     "Scorer",
+    "SetScores",
     "ThresholdTable",
     "TransferJointBayesian",
     "UnnamedFaces",

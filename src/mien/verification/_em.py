@@ -8,8 +8,8 @@ eigenproblem, and never sees a picture.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,6 +19,7 @@ from scipy import linalg
 from mien._core.linalg import symmetrize
 from mien._core.parallel import one_blas_thread
 from mien._core.statistics import GroupStatistics
+from mien.errors import InputError
 
 __all__ = [
     "Prior",
@@ -31,6 +32,12 @@ __all__ = [
 ]
 
 _FEW_DIRECTIONS = 256
+
+_TOO_FAR_APART = (
+    "the covariances cannot be told from singular ones in double precision: the scales of the "
+    "features, or of the vectors and the source, are too far apart; standardise them first, and "
+    "fit the source again if they have changed"
+)
 
 
 @dataclass(frozen=True)
@@ -59,9 +66,9 @@ class Prior:
 class WorkingStatistics:
     """The statistics in working coordinates, people grouped by their number of pictures.
 
-    ``sums`` (n, r) with ``counts`` (n,); ``sizes`` (k,) are the distinct counts and ``people``
-    (k,) how many have each. ``grams`` (k, r, r) are the sums of ``s sᵀ`` of each group, where that
-    is cheaper than going through the people again, otherwise None.
+    ``sizes`` (k,) are the distinct numbers of pictures and ``people`` (k,) how many have each. The
+    people of ``gram_sizes`` (g,) are in ``grams`` (g, r, r), the sums of ``s sᵀ``, where that is
+    cheaper than going through them again; the others have ``sums`` (n, r) with ``counts`` (n,).
     """
 
     scatter: np.ndarray
@@ -69,40 +76,68 @@ class WorkingStatistics:
     counts: np.ndarray
     sizes: np.ndarray
     people: np.ndarray
-    grams: np.ndarray | None
+    gram_sizes: np.ndarray
+    grams: np.ndarray
 
     @classmethod
     def from_moments(
         cls, moments: GroupStatistics, centre: np.ndarray, whitener: np.ndarray
     ) -> WorkingStatistics:
         """Project statistics about ``centre`` (d,) with ``whitener`` (d, r)."""
-        counts = moments.counts
-        sums = moments.sums(centre) @ whitener
         scatter = symmetrize(whitener.T @ moments.scatter(centre) @ whitener)
-        return cls.from_sums(scatter, sums, counts)
+        sums, counts = moments.loose_groups(centre)
+        condensed = {
+            size: (number, whitener.T @ gram @ whitener)
+            for size, number, gram in moments.size_products(centre)
+        }
+        return cls._choose(scatter, sums @ whitener, counts, condensed)
 
     @classmethod
-    def from_sums(
-        cls, scatter: np.ndarray, sums: np.ndarray, counts: np.ndarray
+    def _choose(
+        cls,
+        scatter: np.ndarray,
+        sums: np.ndarray,
+        counts: np.ndarray,
+        grams: dict[int, tuple[int, np.ndarray]],
     ) -> WorkingStatistics:
-        sizes, inverse, people = np.unique(counts, return_inverse=True, return_counts=True)
-        r = scatter.shape[0]
-        grams = None
-        # A group costs two products r×r×r, the people together five halves of n×r×r.
-        if 2 * len(sizes) * r < 2.5 * len(sums):
-            grams = np.empty((len(sizes), r, r))
-            for k in range(len(sizes)):
-                members = sums[inverse == k]
-                grams[k] = members.T @ members
-        return cls(scatter, sums, counts.astype(float), sizes.astype(float), people, grams)
+        """Make products of the people of a size where that saves work in every iteration."""
+        r = len(scatter)
+        numbers = {size: number for size, (number, _) in grams.items()}
+        apart = np.ones(len(sums), dtype=bool)
+        for size, number in zip(*np.unique(counts, return_counts=True), strict=True):
+            size, number = int(size), int(number)
+            # A size costs two products r×r×r, its people together five halves of n×r×r.
+            if 2 * r < 2.5 * number or size in grams:
+                mine = counts == size
+                held = grams.get(size, (0, np.zeros((r, r))))[1]
+                members = sums[mine]
+                grams[size] = (0, held + members.T @ members)
+                apart &= ~mine
+            numbers[size] = numbers.get(size, 0) + number
+        sizes = sorted(numbers)
+        return cls(
+            scatter,
+            sums if apart.all() else sums[apart],
+            counts[apart].astype(float),
+            np.asarray(sizes, dtype=float),
+            np.asarray([numbers[size] for size in sizes]),
+            np.asarray(sorted(grams), dtype=float),
+            np.asarray([grams[size][1] for size in sorted(grams)]).reshape(-1, r, r),
+        )
 
     @property
     def n_people(self) -> int:
-        return len(self.sums)
+        return int(self.people.sum())
 
     @property
     def n_samples(self) -> float:
-        return float(self.counts.sum())
+        return float(self.people @ self.sizes)
+
+    def between(self) -> np.ndarray:
+        """``Σ s sᵀ / m`` (r, r) over people of m pictures each."""
+        scaled = self.sums / np.sqrt(self.counts)[:, None]
+        total: np.ndarray = scaled.T @ scaled
+        return total + np.einsum("k,kij->ij", 1 / self.gram_sizes, self.grams)
 
 
 def floor_covariance(covariance: np.ndarray, floor: float) -> tuple[np.ndarray, int]:
@@ -158,6 +193,9 @@ def make_step(
             identity = _mix(identity, source[0], prior.strength)
             variation = _mix(variation, source[1], prior.strength)
         following = _diagonalise(identity, variation, state.V, state.log_det, floor)
+        if prior is not None and floor > 0 and not np.all(following.psi > 0):
+            # Above a floor, only rounding makes a ratio zero.
+            raise InputError(_TOO_FAR_APART)
         if exact:
             value = _log_likelihood(statistics, state, explained, total)
             if prior is not None and source is not None:
@@ -185,27 +223,24 @@ def _expect(
     V, psi = state.V, state.psi
     scatter = V.T @ statistics.scatter @ V
     sizes, people = statistics.sizes, statistics.people
-    if statistics.grams is not None:
-        identity = np.zeros_like(scatter)
-        removed = np.zeros_like(scatter)
-        explained = 0.0
-        for m, gram in zip(sizes, statistics.grams, strict=True):
-            gram = V.T @ gram @ V
-            a = psi / (1 + m * psi)
-            cross = gram * a
-            identity += cross * a[:, None]
-            removed += cross + cross.T - m * (cross * a[:, None])
-            explained += float(np.trace(cross))
-    else:
+    identity, removed, explained = np.zeros_like(scatter), np.zeros_like(scatter), 0.0
+    for m, gram in zip(statistics.gram_sizes, statistics.grams, strict=True):
+        gram = V.T @ gram @ V
+        a = psi / (1 + m * psi)
+        cross = gram * a
+        identity += cross * a[:, None]
+        removed += cross + cross.T - m * (cross * a[:, None])
+        explained += float(np.trace(cross))
+    if len(statistics.sums):
         projected = statistics.sums @ V
         shrink = 1 / (1 + statistics.counts[:, None] * psi)
         means = projected * shrink
         means *= psi
-        explained = float(np.einsum("ij,ij->", projected, means))
+        explained += float(np.einsum("ij,ij->", projected, means))
         shrink += 1
         projected *= shrink
-        identity = means.T @ means
-        removed = symmetrize(projected.T @ means)
+        identity += means.T @ means
+        removed += symmetrize(projected.T @ means)
     variation = scatter - removed
     if exact:
         posterior = psi / (1 + sizes[:, None] * psi)
@@ -225,11 +260,13 @@ def _diagonalise(
     metric = floor * (V.T @ V)
     if floor > 0 and not (_is_above(variation, metric) and _is_above(identity, metric)):
         # Rare: back to working coordinates, where the floor is a multiple of the identity.
-        back = linalg.inv(V, check_finite=False)
+        with _scales_together():
+            back = linalg.inv(V, check_finite=False)
         variation, n_floored = floor_covariance(back.T @ variation @ back, floor)
         identity, _ = floor_covariance(back.T @ identity @ back, floor)
         V, log_det = np.eye(len(V)), 0.0
-    L = linalg.cholesky(variation, lower=True, check_finite=False)
+    with _scales_together():
+        L = linalg.cholesky(variation, lower=True, check_finite=False)
     half = linalg.solve_triangular(L, identity, lower=True, check_finite=False)
     whitened = linalg.solve_triangular(L, half.T, lower=True, check_finite=False)
     psi, rotation = linalg.eigh(
@@ -244,6 +281,15 @@ def _diagonalise(
         log_det - float(np.log(np.diag(L)).sum()),
         n_floored,
     )
+
+
+@contextmanager
+def _scales_together() -> Iterator[None]:
+    """Say what a covariance that is singular after rounding comes from."""
+    try:
+        yield
+    except linalg.LinAlgError as error:
+        raise InputError(_TOO_FAR_APART) from error
 
 
 def _is_above(matrix: np.ndarray, bound: np.ndarray) -> bool:

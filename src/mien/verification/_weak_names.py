@@ -7,7 +7,6 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from scipy.special import logsumexp
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
@@ -78,8 +77,17 @@ def assignment_marginals(log_weights: np.ndarray) -> np.ndarray:
     for i in range(n_faces):
         for p, free in enumerate(without):
             ways = forward[i][:, free] + backward[i + 1][:, free | (1 << p)]
-            marginals[:, i, p] = np.exp(logsumexp(ways, axis=1) + flat[:, i, p] - total)
+            marginals[:, i, p] = np.exp(_log_sum(ways) + flat[:, i, p] - total)
     return np.minimum(marginals, 1.0).reshape(log_weights.shape)
+
+
+def _log_sum(x: np.ndarray) -> np.ndarray:
+    """Logarithm of the sum of exponentials along the last axis."""
+    highest = x.max(axis=-1)
+    highest = np.where(np.isfinite(highest), highest, 0.0)
+    with np.errstate(divide="ignore"):
+        summed: np.ndarray = np.log(np.exp(x - highest[..., None]).sum(axis=-1)) + highest
+    return summed
 
 
 def _marginals_of_many(weights: Sequence[np.ndarray]) -> list[np.ndarray]:
@@ -107,7 +115,7 @@ def _greedy_marginals(log_weights: np.ndarray) -> np.ndarray:
         open_to = [p for p in range(log_weights.shape[1]) if owner.get(p, i) == i]
         if open_to:
             mine = log_weights[i, open_to]
-            marginals[i, open_to] = np.exp(mine - np.logaddexp(0.0, logsumexp(mine)))
+            marginals[i, open_to] = np.exp(mine - np.logaddexp(0.0, _log_sum(mine)))
     return marginals
 
 
@@ -323,9 +331,9 @@ class WeakNames(BaseEstimator):
             pictures, inverse, sizes = np.unique(
                 owner[mine], return_inverse=True, return_counts=True
             )
-            same = np.zeros((len(mine), len(pictures)))
-            for b in range(len(pictures)):
-                same[:, b] = logsumexp(pairs[:, inverse == b], axis=1) - np.log(sizes[b])
+            order = np.argsort(inverse, kind="stable")
+            starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+            same = np.logaddexp.reduceat(pairs[:, order], starts, axis=1) - np.log(sizes)
             evidence = np.logaddexp(
                 np.log(self.missing_), np.log1p(-self.missing_) + same
             )  # the person is not in that picture, or is one of its faces

@@ -14,6 +14,7 @@ import numpy as np
 
 from mien._core.jit import load_kernels
 from mien._core.progress import report
+from mien._core.validation import check_integer
 from mien.datasets._record import FaceSet
 from mien.datasets._rendered._people import (
     COVER_KINDS,
@@ -58,17 +59,6 @@ _MOST_BYTES = 8 * 2**30
 _CHUNK = 2048
 _SOURCE = "rendered by mien.datasets.make_faces; nobody's photograph"
 _LICENCE = "no rights of anyone: use freely"
-
-
-def _check_count(name: str, value: Any, low: int, high: int | None = None) -> int:
-    """Return a whole number within bounds."""
-    wanted = f"at least {low}" if high is None else f"from {low} to {high}"
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise InputError(f"{name} must be a whole number, {wanted}; got {value!r}")
-    number = int(value)
-    if number < low or (high is not None and number > high):
-        raise InputError(f"{name} must be {wanted}; got {number}")
-    return number
 
 
 def _check_number(name: str, value: Any, low: float, high: float) -> float:
@@ -134,7 +124,7 @@ def _check_seed(random_state: Any) -> int:
         return int(random_state.integers(2**63))
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
-    return _check_count("random_state", random_state, 0)
+    return check_integer("random_state", random_state, 0)
 
 
 def _check_jobs(n_jobs: Any) -> int:
@@ -242,11 +232,11 @@ class _Studio:
         random_state: Any,
         n_jobs: Any,
     ) -> None:
-        self.n_people = _check_count("n_people", n_people, 1)
-        self.n_per_person = _check_count("n_per_person", n_per_person, 1)
-        self.size = _check_count("size", size, *_SIZES)
-        self.first_person = _check_count("first_person", first_person, 0)
-        self.first_picture = _check_count("first_picture", first_picture, 0)
+        self.n_people = check_integer("n_people", n_people, 1)
+        self.n_per_person = check_integer("n_per_person", n_per_person, 1)
+        self.size = check_integer("size", size, *_SIZES)
+        self.first_person = check_integer("first_person", first_person, 0)
+        self.first_picture = check_integer("first_picture", first_picture, 0)
         if not isinstance(colour, (bool, np.bool_)):
             raise InputError(f"colour must be True or False; got {colour!r}")
         self.shape = (self.size, self.size, 3) if colour else (self.size, self.size)
@@ -429,7 +419,7 @@ def iter_faces(
     >>> [len(batch) for batch in iter_faces(4, 5, 2, size=32, random_state=0)]
     [4, 4, 2]
     """
-    size_of_batch = _check_count("batch_size", batch_size, 1)
+    size_of_batch = check_integer("batch_size", batch_size, 1)
     defaults = dict(make_faces.__kwdefaults__ or {})
     unknown = sorted(set(options) - set(defaults))
     if unknown:

@@ -5,7 +5,7 @@ import { texts } from "./texts.js";
 import { html, Name } from "./ui.js";
 
 /**
- * @typedef {{box: number[], person: string | null}} BoxedFace
+ * @typedef {{box: number[] | null, person: string | null}} BoxedFace where the box is not known, none is drawn
  *
  * @param {{
  *   src: string, alt: string, faces: BoxedFace[], chosen?: number | null, width?: number, height?: number,
@@ -31,6 +31,9 @@ export function BoxedPicture({ src, alt, faces, chosen = null, width = 0, height
     left: `${(100 * left) / size.width}%`, top: `${(100 * top) / size.height}%`,
     width: `${(100 * across) / size.width}%`, height: `${(100 * down) / size.height}%`,
   });
+  /** Names near an edge stand on the other side of their box, so that they can be read. @param {number[]} box */
+  const side = ([left, top, across, down]) =>
+    `${left + across / 2 > 0.6 * size.width ? "from-right" : ""} ${top + down > 0.88 * size.height && top > 0.12 * size.height ? "above" : ""}`;
   return html`
     <div ref=${frame} class=${`picture ${onDraw ? "drawing" : ""}`}
       onPointerDown=${(/** @type {PointerEvent} */ event) => {
@@ -55,8 +58,8 @@ export function BoxedPicture({ src, alt, faces, chosen = null, width = 0, height
           const image = /** @type {HTMLImageElement} */ (event.target);
           if (!width) setSize({ width: image.naturalWidth, height: image.naturalHeight });
         }} />
-      ${size.width > 0 && faces.map((face, k) => html`
-        <button key=${k} type="button" class=${`box ${face.person === null ? "unknown" : ""}`} style=${where(face.box)}
+      ${size.width > 0 && faces.map((face, k) => face.box && html`
+        <button key=${k} type="button" class=${`box ${face.person === null ? "unknown" : ""} ${side(face.box)}`} style=${where(face.box)}
           aria-pressed=${chosen === k} aria-label=${`${texts.person} ${k + 1}: ${face.person ?? texts.unknown}`}
           onClick=${() => !onDraw && onChoose?.(k)}>
           <span class="chip"><${Name} name=${face.person} /></span>

@@ -189,9 +189,9 @@ connected.subscribe((is) => {
  * Change something, say so, and offer to take it back.
  * @param {string} text
  * @param {() => Promise<unknown>} work
- * @param {{final?: boolean}} [options]
+ * @param {{final?: boolean, back?: () => Promise<unknown>}} [options] `back` takes it back where the history does not
  */
-export async function change(text, work, { final = false } = {}) {
+export async function change(text, work, { final = false, back } = {}) {
   let steps = 1;
   const done = await trying(async () => {
     const said = await work();
@@ -199,7 +199,7 @@ export async function change(text, work, { final = false } = {}) {
     return true;
   });
   if (!done) return false;
-  say(text, "done", final ? undefined : () => undo(steps));
+  say(text, "done", final ? undefined : () => undo(steps, back));
   await changed();
   return true;
 }
@@ -210,10 +210,11 @@ export const keepPictures = (keep) =>
     policy.value = await call("PATCH", base("/policy"), { json: { thumbnails: keep } });
   }, { final: true });
 
-/** Take the last changes back. */
-export async function undo(steps = 1) {
+/** Take the last changes back. @param {number} steps @param {(() => Promise<unknown>) | undefined} [back] */
+export async function undo(steps = 1, back) {
   const said = await trying(async () => {
-    for (let k = 0; k < steps; k++) await call("POST", base("/undo"));
+    if (back) await back();
+    else for (let k = 0; k < steps; k++) await call("POST", base("/undo"));
     return true;
   });
   if (said === undefined) return;

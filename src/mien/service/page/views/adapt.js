@@ -17,7 +17,7 @@ export function AdaptPanel({ answered }) {
     if (found) setSaid(found);
   };
   const accept = () =>
-    change(texts.adaptAccepted, () => call("PUT", base("/adaptation"), { json: { token: said.token } }), { final: true })
+    change(texts.adaptAccepted, () => call("PUT", base("/adaptation"), { json: { token: said.token } }), { back: () => call("DELETE", base("/adaptation")) })
       .then((done) => done && setSaid(null));
   return html`
     <section class="panel">

@@ -7,7 +7,7 @@ import { base, change, changes, href } from "../state.js";
 import { texts } from "../texts.js";
 import { dialog, Empty, html, Icon, Name, PersonPicker, RatioBar, Waiting } from "../ui.js";
 
-/** @typedef {{number: number, id: string | null, person: string | null, enrolled: string | null, suggested: string | null, box: number[], log_ratio: number | null, threshold: number | null, promised: boolean | string | null}} PhotoFace */
+/** @typedef {{number: number, id: string | null, person: string | null, enrolled: string | null, suggested: string | null, box: number[] | null, log_ratio: number | null, threshold: number | null, promised: boolean | string | null}} PhotoFace */
 
 /** @param {{rest: string[]}} props */
 export function PhotoView({ rest }) {
