@@ -19,7 +19,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 os.environ.setdefault("MPLBACKEND", "Agg")
 # What the command line shows does not depend on the terminal that the tests run in. Consoles read
 # the width when they are made, and subprocesses inherit it. Programs' output is read with --json.
-os.environ["COLUMNS"] = "200"
+os.environ["COLUMNS"] = os.environ.get("MIEN_TEST_COLUMNS", "200")
 os.environ["NO_COLOR"] = "1"
 for _name in (
     "LINES",

@@ -38,6 +38,7 @@ EXTRAS = {
     "heif": ("pillow_heif",),
     "service": ("fastapi", "uvicorn", "multipart", "sse_starlette", "prometheus_client"),
     "mqtt": ("paho",),
+    "distributed": ("dask", "distributed", "pyarrow", "zarr"),
 }
 
 # Packages (folders of tests/ and of src/mien/) whose tests and examples may need an extra.
@@ -51,6 +52,7 @@ HOMES = {
     "heif": ("media", "faces", "recognition", "cli", "crops"),
     "service": ("service", "cli"),
     "mqtt": ("service", "cli"),
+    "distributed": ("distributed", "cli", "recognition"),
 }
 
 # Packages that are nothing without an extra: their modules and tests import it at the top.

@@ -12,11 +12,13 @@ import typer.main
 
 import mien
 from mien.cli._app import app
+from papers.__main__ import list_papers
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "docs" / "theory").glob("*.md")),
     *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
 ]
 ROOMS = [
@@ -101,6 +103,62 @@ def test_links_between_pages_lead_somewhere() -> None:
             if "auto_examples/" in target:  # made when the pages are built
                 name = target.rpartition("/")[2]
                 place = ROOT / "examples" / ("README.txt" if name == "index" else f"{name}.py")
+            elif "results/" in target and target.endswith(".md"):  # likewise
+                name = target.rpartition("/")[2].removesuffix(".md")
+                assert name == "index" or name in list_papers(), target
+                continue
             else:
                 place = (page.parent / target.partition("#")[0]).resolve()
             assert place.exists(), f"{page.relative_to(ROOT)} links to {target}"
+
+
+def test_every_attack_names_tests_that_exist() -> None:
+    """The table of what strangers may send, in docs/testing.md."""
+    page = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
+    table = page[page.index("| attack | test |") : page.index("## What was loosened")]
+    tests, file, found = Path(__file__).parent, "", 0
+    for row in table.splitlines():
+        cells = row.split(" | ")
+        if len(cells) < 2 or "test" not in cells[-1]:
+            continue
+        for named in re.findall(r"`([\w/]*\.py)?(?:::(\w+))?`", cells[-1]):
+            file = named[0] or file
+            text = (tests / file.removeprefix("tests/")).read_text(encoding="utf-8")
+            assert not named[1] or f"def {named[1]}(" in text, named
+            found += bool(named[1])
+    assert found > 50
+
+
+def test_badges_say_what_the_project_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    make_badges = importlib.import_module("make_badges")
+    folder = ROOT / "docs" / "_static" / "badges"
+    facts = make_badges.read_facts()
+    assert sorted(file.stem for file in folder.glob("*.svg")) == sorted(facts)
+    for name, value in facts.items():
+        written = (folder / f"{name}.svg").read_text(encoding="utf-8")
+        assert written == make_badges.draw_badge(name, value)
+    shown = re.findall(r"_static/badges/(\w+)\.svg", (ROOT / "README.md").read_text("utf-8"))
+    assert set(shown) <= set(facts)
+
+
+def test_films_are_small_and_shown() -> None:
+    films = sorted((ROOT / "docs" / "_static").glob("film_*.gif"))
+    front = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    for film in films:
+        assert film.stat().st_size < 1_500_000
+        assert f"_static/{film.name}" in front
+
+
+def test_every_formula_becomes_mathml(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sphinx", reason="the pages are built with the extra docs")
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    mathml = importlib.import_module("mathml")
+    formula = re.compile(r"\$\$(.+?)\$\$|(?<![\\$])\$([^$\n]+(?:\n[^$\n]+)?)\$", re.DOTALL)
+    found = 0
+    for page in PAGES:
+        text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for block, inline in formula.findall(text):
+            assert "<math" in mathml.to_mathml(block or inline, bool(block)), page.name
+            found += 1
+    assert found > 100

@@ -5,6 +5,7 @@ A page is one program: its blocks share their names. A comment before a block sa
     <!-- needs: photographs -->     the album of `mien data make`, in the working folder
     <!-- needs: data -->            the real data sets (MIEN_DATA)
     <!-- needs: database -->        a server of the reader's own: the block is compiled only
+    <!-- needs: scheduler -->       a Dask cluster of the reader's own: the block is compiled only
 
 Nothing else is prepared, so that nothing on a page is unexplained.
 """
@@ -27,7 +28,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # The shell and the Python of a tutorial are one program: tools/follow.py runs it.
 ELSEWHERE = {"_build", "auto_examples", "tutorials"}
 PAGES = [page for page in PAGES if not ELSEWHERE & set(page.parts)]
-NEEDS = {"photographs", "data", "database"}
+#: Blocks that are compiled only: what they talk to is the reader's own.
+COMPILED = {"database", "scheduler"}
+NEEDS = {"photographs", "data"} | COMPILED
 
 
 class Block(NamedTuple):
@@ -87,5 +90,5 @@ def test_blocks_run_in_order(
     for block in blocks:
         # Empty lines before the code, so that a traceback names the line of the page.
         code = compile("\n" * block.line + block.code, str(page), "exec")
-        if block.needs != "database":
+        if block.needs not in COMPILED:
             exec(code, names)

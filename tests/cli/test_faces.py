@@ -14,17 +14,7 @@ from typer.testing import CliRunner
 from mien.cli._app import app
 from mien.errors import InputError
 from mien.gallery import Gallery
-from mien.verification import JointBayesian, Verifier
-
-
-@pytest.fixture(scope="module")
-def verifier() -> Verifier:
-    rng = np.random.default_rng(0)
-    people = np.repeat(np.arange(60), 4)
-    X = 3 * rng.standard_normal((60, 8))[people] + rng.standard_normal((240, 8))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    model = JointBayesian(features="drawn").fit(X[:120], people[:120])
-    return Verifier(model, sizes=(1,), random_state=0).fit(X[120:], people[120:])
+from mien.verification import Verifier
 
 
 @pytest.fixture

@@ -13,19 +13,9 @@ from typer.testing import CliRunner
 from mien.cli._app import app
 from mien.errors import InputError, MissingDataError
 from mien.gallery import Gallery
-from mien.verification import JointBayesian, Verifier
+from mien.verification import Verifier
 
 run = CliRunner()
-
-
-@pytest.fixture(scope="module")
-def verifier() -> Verifier:
-    rng = np.random.default_rng(0)
-    people = np.repeat(np.arange(60), 4)
-    X = 3 * rng.standard_normal((60, 8))[people] + rng.standard_normal((240, 8))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    model = JointBayesian(features="drawn").fit(X[:120], people[:120])
-    return Verifier(model, sizes=(1,), random_state=0).fit(X[120:], people[120:])
 
 
 @pytest.fixture
@@ -54,6 +44,14 @@ def test_list(path: str) -> None:
         ("Zoë", 3),
     ]
     assert answer["features"] == "drawn"
+
+
+def test_a_long_name_is_not_folded_when_piped(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    name = "Wilhelmina " * 9 + "Ann"
+    run.invoke(app, ["people", "rename", "Ann", name, "-g", path])
+    shown = run.invoke(app, ["people", "list", "--gallery", path]).output
+    assert name in shown
 
 
 def test_rename_and_merge(path: str) -> None:
@@ -110,3 +108,21 @@ def test_an_adaptation_is_taken_back(path: str, verifier: Verifier) -> None:
     with Gallery.open(path) as gallery:
         assert gallery.model.card["name"] == "third"
         assert gallery.check() == []
+
+
+def test_a_new_passphrase_is_asked_twice() -> None:
+    import typer
+
+    from mien.cli._options import ask_key
+
+    asking = typer.Typer()
+
+    @asking.command()
+    def ask() -> None:
+        typer.echo(f"got {ask_key(True, new=True)}")
+
+    typed = ["four or five words", "four or six words", "right words here", "right words here"]
+    answer = run.invoke(asking, input="\n".join(typed) + "\n")
+    assert "got right words here" in answer.stdout
+    assert "four or" not in answer.output
+    assert run.invoke(asking, input="only once\n").exit_code != 0

@@ -126,3 +126,18 @@ def test_bad_input_is_refused(members: object, truth: object, message: str) -> N
 def test_classes_must_name_every_column() -> None:
     with pytest.raises(InputError, match="2 columns"):
         committee_report([[[0.5, 0.5]]], ["a"], classes=["a"])
+
+
+def test_the_law_is_an_identity_for_the_pooled_correlation() -> None:
+    rng = np.random.default_rng(5)
+    # Members of very different strength, whose errors share a part.
+    truth, common = rng.normal(size=400), rng.normal(size=400)
+    members = [truth + k * (common + rng.normal(size=400)) for k in (0.1, 0.5, 1.0, 3.0)]
+    report = committee_report(members, truth)
+    law = predicted_error(report.average_error, report.pooled_correlation, 4)
+    assert law == pytest.approx(report.committee_error, rel=1e-9)
+    errors = np.asarray(members) - truth
+    products = errors @ errors.T
+    pooled = (products.sum() - np.trace(products)) / 3 / np.trace(products)
+    assert report.pooled_correlation == pytest.approx(pooled, rel=1e-9)
+    assert committee_report(members[:1], truth).pooled_correlation == 1.0

@@ -26,6 +26,7 @@ from mien.completion import (
 from mien.completion._base import split_held_out
 from mien.completion._blend import _solve_weights
 from mien.errors import InputError
+from mien.files import load_bytes, save_bytes
 from tests.near import assert_near
 
 COVER = np.arange(10) >= 6
@@ -224,3 +225,15 @@ def test_feature_ridge_is_ridge_on_features_whichever_system_is_smaller(n: int) 
     assert chosen.sigma_ in (1.0, 2.0, 4.0)
     held = split_held_out(n)
     assert chosen.score(X[held]) >= model.score(X[held]) - 1e-9
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_ridge_of_large_and_small_features_can_be_saved(streamed: bool) -> None:
+    X = _vectors() * 10.0 ** np.linspace(-9, 7, 10)
+    model = RidgeCompleter(cover=COVER)
+    if streamed:
+        model.fit_batches(lambda: iter([X[:100], X[100:250]]), held_out=X[250:])
+    else:
+        model.fit(X)
+    assert model.covariance_.max() > 1e12
+    assert_near(load_bytes(save_bytes(model), "a copy").transform(X), model.transform(X))

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mien._core.text import PLACES, check_name, safe_text, skeleton
+from mien._core.text import PLACES, check_name, count, safe_text, skeleton
 from mien.errors import InputError
 
 NASTY = [
@@ -133,3 +133,11 @@ def test_names_that_look_alike_have_one_skeleton() -> None:
     assert skeleton("Bill") == skeleton("BiII") == skeleton("Bi1l")
     assert skeleton("Ann") != skeleton("Anna")
     assert skeleton("Zoe") != skeleton("Zoë")
+
+
+def test_one_thing_has_one_noun() -> None:
+    assert [count(n, "face") for n in (0, 1, 2, 12345)] == [
+        "0 faces", "1 face", "2 faces", "12,345 faces",
+    ]  # fmt: skip
+    assert count(1, "person", "people") == "1 person"
+    assert count(3, "person", "people") == "3 people"

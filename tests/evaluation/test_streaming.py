@@ -127,8 +127,8 @@ def test_a_range_that_grows_loses_no_count() -> None:
     parts = [rng.normal(size=(5, 8)) * 10.0**k - k for k in (-6, 0, -3, 3, 6, 1)]
     parts.insert(0, np.zeros((5, 8)))
     for part in parts:
-        histogram.update(part)
-        histogram.update_genuine(part[0])
+        histogram.collect(part)
+        histogram.collect_genuine(part[0])
     thresholds, false_accepts, true_accepts = histogram.accepted()
     scores, genuine = np.ravel(parts), np.ravel([part[0] for part in parts])
     for t, impostors, own in zip(thresholds, false_accepts, true_accepts, strict=True):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,8 +17,9 @@ from mien.faces import (
     analyse_pictures,
     borrow_engine,
     detect_faces,
+    load_engine,
 )
-from mien.faces import _pool as pool_module
+from mien.faces import _engines as engines_module
 from mien.faces._detection import find_turn, turn_face
 from mien.faces._sface import _merge
 from mien.media import resize_images, write_image
@@ -47,6 +49,24 @@ def test_tiny_pictures_are_enlarged(longest: int, sface: FaceEngine, astronaut: 
     np.testing.assert_allclose(
         found.landmarks, truth.landmarks * longest / 240, atol=0.05 * longest
     )
+
+
+def test_small_pictures_without_a_face_are_looked_at_again() -> None:
+    engine: Any = load_engine("sface")
+    asked: list[float] = []
+
+    def search(image: np.ndarray, factor: float) -> list[Face]:
+        asked.append(factor)
+        return []
+
+    engine._search = search
+    for side in (300, 400):
+        engine.detect(np.zeros((side, side, 3), np.uint8))
+    assert asked == [1.0, 2.0, 1.0]
+    engine.second_look = False
+    asked.clear()
+    engine.detect(np.zeros((300, 300, 3), np.uint8))
+    assert len(asked) == 1
 
 
 def test_a_face_of_two_scales_is_one_face() -> None:
@@ -117,8 +137,8 @@ def test_an_engine_stays_loaded_and_belongs_to_one(monkeypatch: pytest.MonkeyPat
         loaded.append(object())
         return loaded[-1]
 
-    monkeypatch.setattr(pool_module, "load_engine", load)
-    monkeypatch.setattr(pool_module, "_idle", {})
+    monkeypatch.setattr(engines_module, "load_engine", load)
+    monkeypatch.setattr(engines_module, "_idle", {})
     with borrow_engine("sface") as first, borrow_engine("sface") as second:
         assert first is not second
     with borrow_engine("sface") as third:
@@ -139,7 +159,7 @@ def test_an_engine_stays_loaded_and_belongs_to_one(monkeypatch: pytest.MonkeyPat
     for thread in threads:
         thread.join()
     assert len(loaded) == 6
-    assert len(pool_module._idle["sface"]) == 4
+    assert len(engines_module._idle["sface"]) == 4
 
 
 def test_a_crowd_is_cut_short_with_a_word(

@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from gallery_people import make_verifier
 
-from benchmarks.postgres import PostgresServer, why_not
+from benchmarks.postgres import PostgresServer
 from mien.gallery import Gallery
 from mien.verification import Verifier
 
@@ -30,14 +30,9 @@ def gallery(tmp_path: Path, verifier: Verifier) -> Iterator[Gallery]:
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[PostgresServer]:
+def server(database: PostgresServer) -> PostgresServer:
     """A PostgreSQL server for all tests of a process."""
-    reason = why_not()
-    if reason is not None:
-        pytest.skip(reason)
-    started = PostgresServer(fsync="off", full_page_writes="off")
-    yield started
-    started.remove()
+    return database
 
 
 _numbers = itertools.count()

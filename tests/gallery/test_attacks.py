@@ -11,7 +11,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
+import tracemalloc
 import unicodedata
 from pathlib import Path
 from typing import Any
@@ -164,6 +166,25 @@ sqlite3.connect = lambda *a, **k: real(*a, factory=Counting, **k)
 Gallery.import_from(source, path).close()
 print("done")
 """
+
+
+def test_an_index_of_a_killed_process_goes_at_the_next_open(gallery: Gallery) -> None:
+    """It was written, and its note was not: it holds vectors, and nobody would remove it."""
+    fill(gallery, X)
+    gallery.identify(X[:3, 3], search="approximate")
+    gallery.close()
+    path, index = gallery.path, Path(f"{gallery.path}-index")
+    assert index.exists()
+    with Gallery.open(path) as opened:
+        assert opened.check() == []
+        assert index.exists()
+        with opened._store.writing():
+            opened._store.set_meta("index", None)
+    with Gallery.open(path, read_only=True) as opened:
+        assert opened.check() == ["an index lies beside the gallery that it does not know"]
+    with Gallery.open(path) as opened:
+        assert opened.check() == []
+        assert not index.exists()
 
 
 def test_a_killed_import_leaves_no_gallery(gallery: Gallery, tmp_path: Path) -> None:
@@ -342,6 +363,58 @@ def test_numbers_that_would_take_all_memory_are_refused(tmp_path: Path, verifier
         _tamper(path, "UPDATE meta SET value = ? WHERE key = 'seal'", forged)
         with pytest.raises(MienError):
             Gallery.open(path, key="four or five random words")
+
+
+def test_a_model_that_would_take_all_memory_does_not_open(
+    tmp_path: Path, verifier: Verifier
+) -> None:
+    """Millions of tiny parts in the description of the stored model."""
+    path = tmp_path / "g"
+    Gallery.create(path, verifier).close()
+    header = b'{"__metadata__":{"mien.model":"{}","mien.sha256":"' + b"0" * 64 + b'"},"a":['
+    header += b"{}," * 4_000_000 + b"0]}"
+    _tamper(
+        path,
+        "UPDATE meta SET value = ? WHERE key = 'verifier'",
+        len(header).to_bytes(8, "little") + header,
+    )
+    tracemalloc.start()
+    with pytest.raises(MienError) as raised, Gallery.open(path) as opened:
+        opened.identify(X[0])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "\n" not in str(raised.value)
+    assert peak < 128 * 2**20
+
+
+def test_no_template_or_model_goes_through_the_temporary_folder(
+    tmp_path: Path, verifier: Verifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a kill would leave there nobody ever removes."""
+    made: list[Any] = []
+
+    def refuse(*args: Any, **kwargs: Any) -> Any:
+        made.append((args, kwargs))
+        raise AssertionError("a temporary file was made outside the gallery's folder")
+
+    monkeypatch.setattr(tempfile, "mkdtemp", refuse)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "none"))
+    path = tmp_path / "g"
+    with Gallery.create(path, verifier) as gallery:
+        fill(gallery, X[:5, :2])
+        gallery.set_model(FaceModel.of(verifier))
+        gallery.identify(X[:2, 2], search="approximate")
+        gallery.export(tmp_path / "export")
+        gallery.delete("person 1")
+    with Gallery.open(path) as gallery:
+        assert gallery.check() == []
+    Gallery.import_from(tmp_path / "export", tmp_path / "again").close()
+    assert made == []
+    known = {"g", "again", "export"}
+    assert all(
+        any(file.name == name or file.name.startswith(f"{name}-") for name in known)
+        for file in tmp_path.iterdir()
+    )
 
 
 def _meta(path: Path, key: str) -> Any:

@@ -19,12 +19,21 @@ from benchmarks.postgres import PostgresServer
 from mien.errors import (
     GalleryDamagedError,
     GalleryError,
+    GalleryFormatError,
     GalleryKeyError,
     InputError,
     MissingDataError,
 )
-from mien.gallery import Consent, Gallery, move_gallery, remove_gallery
+from mien.gallery import (
+    Consent,
+    Gallery,
+    _postgres_candidates,
+    _postgres_schema,
+    move_gallery,
+    remove_gallery,
+)
 from mien.gallery._addresses import parse_address
+from mien.gallery._row_store import RowStore
 from mien.verification import Verifier
 from tests.near import assert_near
 
@@ -237,6 +246,69 @@ def test_two_galleries_of_one_database_do_not_see_each_other(
         assert one.check() == two.check() == []
 
 
+@pytest.fixture(scope="module")
+def fresh(server: PostgresServer) -> str:
+    """Address of a database of the server in which nothing was made yet."""
+    import psycopg
+
+    with psycopg.connect(server.address, autocommit=True) as connection:
+        connection.execute("CREATE DATABASE fresh")
+    return server.address.replace("/postgres?", "/fresh?")
+
+
+def test_older_tables_are_brought_up_to_date(
+    fresh: str, verifier: Verifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import psycopg
+
+    where = f"{fresh}&gallery=old"
+    with monkeypatch.context() as older:
+        older.setattr(_postgres_schema, "VERSION", 1)
+        with Gallery.create(where, verifier) as gallery:
+            fill(gallery, X[:10, :2])
+            gallery.identify(X[:1, 3], search="approximate")
+    with Gallery.open(where) as gallery, psycopg.connect(fresh) as connection:
+        versions = connection.execute("SELECT number FROM mien.version ORDER BY 1").fetchall()
+        assert versions == [(1,), (2,)]
+        found = gallery.identify(X[:10, 3], search="approximate")
+        assert [one.person for one in found] == [f"person {i}" for i in range(10)]
+        assert gallery.check() == []
+        connection.execute("INSERT INTO mien.version (number) VALUES (3)")
+        connection.commit()
+        with pytest.raises(GalleryFormatError, match="upgrade mien"):
+            Gallery.open(where)
+        connection.execute("DELETE FROM mien.version WHERE number = 3")
+
+
+@pytest.mark.parametrize("shared", [False, True], ids=["alone", "shared"])
+def test_the_graph_of_many_people_is_built_at_the_end(
+    fresh: str, verifier: Verifier, monkeypatch: pytest.MonkeyPatch, shared: bool
+) -> None:
+    """Without others in the partition it is dropped and built anew; with others it is kept."""
+    import psycopg
+
+    monkeypatch.setattr(_postgres_candidates, "_MANY", 10)
+    if shared:
+        monkeypatch.setattr(_postgres_candidates, "_is_alone", lambda *_: False)
+    with Gallery.create(f"{fresh}&gallery=many-{shared}", verifier) as gallery:
+        fill(gallery, X[:30, :2])
+        found = gallery.identify(X[:30, 3], search="approximate", top=5)
+        assert [one.person for one in found] == [f"person {i}" for i in range(30)]
+        fill(gallery, X[30:, :2], first=30)
+        found = gallery.identify(X[:, 3], search="approximate")
+        assert [one.person for one in found] == [f"person {i}" for i in range(40)]
+        # A new model: everybody anew.
+        gallery.set_model(make_verifier(seed=5))
+        found = gallery.identify(X[:, 3], search="approximate")
+        assert [one.person for one in found] == [f"person {i}" for i in range(40)]
+        assert gallery.check() == []
+    with psycopg.connect(fresh) as connection:
+        ((n,),) = connection.execute(
+            "SELECT count(*) FROM pg_indexes WHERE indexname LIKE 'candidate%graph'"
+        ).fetchall()
+        assert n == 8
+
+
 def test_the_database_is_restarted(server: PostgresServer, verifier: Verifier) -> None:
     where = _address(server, "restarted")
     with Gallery.create(where, verifier) as gallery:
@@ -254,6 +326,30 @@ def test_the_database_is_restarted(server: PostgresServer, verifier: Verifier) -
             gallery.enrol(f"new {kill}", X[30 + kill, :1])
             starter.join()
         assert len(gallery) == 7
+        assert gallery.check() == []
+
+
+def test_conflicts_are_tried_again(server: PostgresServer, verifier: Verifier) -> None:
+    """What the database refuses through nobody's fault is made again, once."""
+    tried: list[str] = []
+
+    def change(store: RowStore, code: str) -> None:
+        with store.writing() as revision:
+            store.record(f"change {code}", revision, None, 0, 0)
+            tried.append(code)
+            if tried.count(code) < 3:
+                store.execute(f"DO $$ BEGIN RAISE EXCEPTION USING ERRCODE = '{code}'; END $$")
+
+    with Gallery.create(_address(server, "conflicts"), verifier) as gallery:
+        store = gallery._store
+        assert isinstance(store, RowStore)
+        for code in ("40001", "40P01"):  # serialisation, deadlock
+            store.run(change, code)
+            assert tried.count(code) == 3
+        assert [e.action for e in gallery.audit()] == ["create", "change 40001", "change 40P01"]
+        with pytest.raises(GalleryError, match="nothing was changed"):
+            store.run(change, "22000")
+        assert tried.count("22000") == 1
         assert gallery.check() == []
 
 

@@ -163,6 +163,34 @@ def test_super_vector_is_made_of_its_parts() -> None:
     assert_near(np.linalg.norm(unit, axis=1), [1, 1, 0, 1], digits=7)
 
 
+def test_few_pairs_make_one_component() -> None:
+    rng = np.random.default_rng(3)
+    for n, components in ((150, 1), (3000, 3)):
+        X = [rng.normal(size=(n, 9)).astype(np.float32)]
+        Y = [x[:, :8] + rng.normal(size=(n, 8)).astype(np.float32) for x in X]
+        model = MultiViewSuperVector(random_state=0).fit(X, Y)
+        assert len(model.mixture_.weights_) == components
+
+
+def test_both_parts_of_a_super_vector_have_the_same_units() -> None:
+    mixture = MixturePCCA(2, 1, max_iter=10, floor=1e-3, random_state=0)
+    model = MultiViewSuperVector(mixture, power=1.0, l2=False).fit(BAGS, OTHER)
+    latent, gradient = model.encode_parts(BAGS, OTHER)
+    root = np.sqrt(model.mixture_.weights_)[None, :, None]
+    encoded = model.transform(BAGS, OTHER)
+    assert_near(encoded[:, :2], (latent / root).reshape(4, -1), digits=8)
+    scale = np.sqrt(model.mixture_._noise_variances())
+    by_means = gradient[:, :, :5] * scale / root
+    assert_near(encoded[:, 2:].reshape(4, 2, 10)[:, :, :5], by_means, digits=8)
+    # One length over both, so that a part's share of it is what its information is worth.
+    unit = model.set_params(l2=True).transform(BAGS, OTHER)
+    assert_near(unit[0], encoded[0] / np.linalg.norm(encoded[0]), digits=8)
+    apart = model.set_params(joint=False).transform(BAGS, OTHER)
+    assert_near(np.linalg.norm(apart[0, :2]), np.sqrt(0.5), digits=8)
+    only = model.set_params(joint=True, gradient=False).transform(BAGS, OTHER)
+    assert only.shape == (4, 2)
+
+
 def test_the_order_of_descriptors_and_the_number_of_jobs_change_nothing() -> None:
     model = MultiViewSuperVector(MixturePCCA(2, 1, max_iter=5, random_state=0)).fit(BAGS, OTHER)
     forward = model.transform(BAGS, OTHER)

@@ -460,5 +460,5 @@ def test_what_stays_singular_is_said_in_words(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(module, "maximise", fail)
     X, Y = np.random.default_rng(1).normal(size=(2, 20, 3))
-    with pytest.raises(InputError, match=r"singular in float64.*Raise floor"):
+    with pytest.raises(InputError, match=r"singular in float64.*raise floor"):
         MixturePCCA(noise="full", random_state=0).fit(X, Y)

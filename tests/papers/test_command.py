@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from mien.errors import InputError
 from papers.__main__ import list_papers, main
 
 ROOT = Path(__file__).parents[2]
@@ -42,6 +46,35 @@ def test_every_paper_has_the_common_options(
     text = capsys.readouterr().out
     for option in ("--data-home", "--out", "--json"):
         assert option in text
+
+
+#: The function that does the work of a paper, where it is not `reproduce_NAME` of its report.
+WORK = {
+    "completion": "report:judge_completion",
+    "covered": "run:train_covered",
+    "other_sets": "report:compare_on_other_sets",
+    "super_vector": "run:run_super_vector",
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_quick_run_asks_for_something_that_exists(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """``NAME --quick`` alone reaches the paper's function, with arguments that this takes."""
+    module, _, function = WORK.get(name, f"report:reproduce_{name}").partition(":")
+    place = importlib.import_module(f"papers.{name}.{module}")
+    signature = inspect.signature(getattr(place, function))
+    asked: list[dict[str, Any]] = []
+
+    def work(*values: Any, **named: Any) -> Any:
+        asked.append(signature.bind(*values, **named).arguments)
+        raise InputError("far enough")
+
+    monkeypatch.setattr(place, function, work)
+    assert main([name.replace("_", "-"), "--quick"]) == 2
+    assert "far enough" in capsys.readouterr().err
+    assert len(asked) == 1
 
 
 def test_what_is_not_there_is_named(capsys: pytest.CaptureFixture[str]) -> None:

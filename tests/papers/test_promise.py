@@ -9,7 +9,7 @@ from mien.evaluation import draw_people
 from mien.verification import ImpostorEvidence, JointBayesian, Verifier
 from papers.promise.data import Domain, split_lfw
 from papers.promise.normalise import NORMALISATIONS, compare_normalisations
-from papers.promise.page import fill_page, make_tables
+from papers.promise.page import make_tables
 from papers.promise.report import _is_clearly_worse, summarise
 from papers.promise.run import (
     METHODS,
@@ -22,6 +22,7 @@ from papers.promise.run import (
     learn_prior,
     run_domain,
 )
+from tools.tables import fill_page
 
 D = 16
 

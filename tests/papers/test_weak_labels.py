@@ -178,3 +178,27 @@ def test_table_stands_beside_the_paper_s() -> None:
     row = _cluster_row(3, name, found)
     assert row["paper"] == "98.3 ± 2.4 / 98.8 ± 1.7"
     assert row["over pairs"] == "90.0 ± 0.0 / 90.0 ± 0.0"
+
+
+def test_groups_show_one_less_one_over_n_of_the_scatter() -> None:
+    rng = np.random.default_rng(0)
+    people = np.repeat(np.arange(40), 12)
+    # People of very different variances, far apart: the law does not care.
+    X = 5 * rng.normal(size=(40, 6))[people] + rng.normal(size=(480, 6)) * (1 + people[:, None] % 4)
+    found = runs.scatter_law(X, people, (2, 3, 6, 12), 30, 0)
+    for size, shares in found.items():
+        error = shares.std(ddof=1) / np.sqrt(len(shares))
+        assert abs(shares.mean() - (1 - 1 / size)) <= 4 * error + 1e-9
+    # A group that is the whole person leaves nothing to chance.
+    assert np.ptp(found[12]) < 1e-9
+
+
+def test_retrieval_takes_any_number_of_classes(rendered: NamedVectors) -> None:
+    found = runs.retrieve(
+        rendered.X, rendered.people, (4, 8), 2, 0, group_size=3, top=5, words="rendered"
+    )
+    assert set(found) == {4, 8}
+    for methods in found.values():
+        for values in methods.values():
+            assert values.shape == (2, 5)
+            assert np.all((values > 0) & (values <= np.arange(1, 6)))

@@ -9,7 +9,7 @@ import pytest
 
 from mien.errors import InputError, NotEnoughDataError
 from mien.gallery import Gallery
-from mien.recognition import FaceModel, _adapt, load_model, load_source
+from mien.recognition import FaceModel, _adapt, load_model, load_source, name_faces
 from mien.recognition._adapt import _Decisions, _gain, _Held, adapt_to, adapt_vectors
 from mien.verification import TransferJointBayesian
 from tests.near import assert_near
@@ -160,3 +160,28 @@ def test_a_gallery_keeps_its_verifier_where_nothing_is_gained(
 def test_nobody_at_all() -> None:
     with pytest.raises(NotEnoughDataError, match="got 0"):
         adapt_to(load_model(), np.zeros((0, 128)), np.zeros(0, dtype=np.int64), [])
+
+
+def test_names_without_places_move_the_model_only_if_held_out_people_gain(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(_adapt, "_FOLDS", 3)
+    source = load_source("sface")
+    X, y = shifted_people(14, 4)
+    alone = [[name] for name in y]  # a picture each: nothing to choose
+    found = name_faces(source, X, np.arange(len(X)), alone, adapt=True)
+    assert found.adaptation is not None
+    assert found.adaptation.moved
+    assert found.model is found.adaptation.model
+    assert np.mean([a == b for a, b in zip(found.names.labels_, y, strict=True)]) > 0.9
+    assert all(a in (b, None) for a, b in zip(found.names.labels_, y, strict=True))
+    assert name_faces(source, X, np.arange(len(X)), alone).model is source
+
+    same, who = shifted_people(12, 3, shift=0.0)  # as the source: nothing to move
+    stays = name_faces(source, same, np.arange(36), [[name] for name in who], adapt=True)
+    assert stays.adaptation is not None
+    assert not stays.adaptation.moved
+    assert stays.model is source
+    few = name_faces(source, X[:8], np.arange(8), alone[:8], adapt=True)
+    assert few.adaptation is None
+    assert few.model is source

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -268,6 +269,10 @@ def test_overview_shows_what_is_worth_a_look(found: PeopleFound) -> None:
     assert "no face was found" in words
     assert "b.png" in words  # whose face it is stands below it
     assert found.to_dict()["unsorted_faces"] == 2
+    assert "from the start: 0 bursts and copies; two people" in words
+    assert "on one picture: 1 pair. Sets" in words
+    burst = replace(found, groups=np.array([0, -1, 0, -1]))
+    assert "from the start: 1 burst or copy; two people" in json.dumps(overview(burst).to_dict())
 
 
 @pytest.fixture(scope="module")
@@ -321,7 +326,7 @@ def test_a_gallery_learns_from_unnamed_faces(photos: Path, tmp_path: Path) -> No
     assert int(seen.apart.sum()) == 3  # three people on one picture
     assert check_gallery(place).unnamed == 6
     assert check_gallery(place, forget_unnamed=True).unnamed == 0
-    with pytest.raises(InputError, match="brings its own model"):
+    with pytest.raises(InputError, match="has its own model"):
         cluster(photos, gallery=place, model=load_source("sface"))
 
 
@@ -388,3 +393,39 @@ def test_the_clip_s_people_are_found(data_home: Path) -> None:
                 labels.append(person)
     assert len(names) >= 4
     assert pairwise_purity_accuracy(names, labels).purity == 1.0
+
+
+def test_photographs_are_added_to_a_sorted_folder(
+    photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import shutil
+
+    from mien.recognition import cluster_files
+
+    inside, out = tmp_path / "photos", tmp_path / "people"
+    inside.mkdir()
+    pictures = sorted(photos.iterdir())
+    for path in pictures[:4]:
+        shutil.copy(path, inside / path.name)
+    with pytest.raises(InputError, match="--keep first"):
+        cluster_files(inside, out, add=True)
+    first = cluster_files(inside, out, keep=True, n_jobs=1, min_faces=1)
+    for path in pictures[4:]:
+        shutil.copy(path, inside / path.name)
+    seen: list[Path] = []
+    from mien.faces import _analyse as analysis
+
+    original = analysis.analyse_file
+
+    def count(path: Path, *args: object) -> PictureResult:
+        seen.append(path)
+        return original(path, *args)
+
+    monkeypatch.setattr(analysis, "analyse_file", count)
+    second = cluster_files(inside, out, add=True, n_jobs=1, min_faces=1)
+    assert {path.name for path in seen} == {path.name for path in pictures[4:]}
+    before = {(f.path.name, f.number): p for f, p in zip(first.faces, first.people, strict=True)}
+    after = {(f.path.name, f.number): p for f, p in zip(second.faces, second.people, strict=True)}
+    assert all(after[face] == person for face, person in before.items())
+    assert len(second.faces) > len(first.faces)
+    assert (out / "person-001").is_dir()

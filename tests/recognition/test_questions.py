@@ -8,6 +8,7 @@ import pytest
 from mien.evaluation import b_cubed
 from mien.gallery import Gallery
 from mien.recognition import (
+    OWNER_ODDS,
     ask_gallery,
     choose_questions,
     doubt_faces,
@@ -66,10 +67,14 @@ def test_scores_of_sets_are_symmetric_in_who_is_larger(
 
 def test_probabilities_share_out_what_is_certain() -> None:
     totals = np.log(np.array([1 + np.exp(9.0), 1 + np.exp(9.0)]))
-    chance = rate_pairs(np.array([9.0]), totals[:1], totals[1:])
+    one, nine = np.array([1]), np.array([9.0])
+    chance = rate_pairs(nine, totals[:1], totals[1:], one, one)
     assert 0.99 < chance[0] < 1
-    torn = np.log(1 + 2 * np.exp(9.0))
-    assert_near(rate_pairs(np.array([9.0]), np.array([torn]), np.array([torn])), 0.5, 2.5)
+    torn = np.array([np.log(1 + 2 * np.exp(9.0))])
+    assert_near(rate_pairs(nine, torn, torn, one, one), 0.5, 2.5)
+    # Of two sets the smaller one is asked: a large one may have many parts.
+    assert_near(rate_pairs(nine, torn, totals[:1], one, 5 * one), 0.5, 2.5)
+    assert_near(rate_pairs(nine, totals[:1], torn, 5 * one, one), 0.5, 2.5)
 
 
 def test_the_largest_split_person_is_asked_about_first(
@@ -99,8 +104,9 @@ def test_it_agrees_with_all_pairs_computed_at_once(
     g = len(counts)
     scores = score_sets(verifier, counts, sums, np.arange(g)).astype(float)
     np.fill_diagonal(scores, -np.inf)
-    totals = np.log(g - 1 + np.exp(scores).sum(axis=1))
-    chances = 0.5 * (np.exp(scores - totals[:, None]) + np.exp(scores - totals[None, :]))
+    totals = np.log(counts * (g - 1) / OWNER_ODDS + np.exp(scores).sum(axis=1))
+    sizes = counts[:, None], counts[None, :]
+    chances = rate_pairs(scores, totals[:, None], totals[None, :], *sizes)
     gains = np.triu(chances * faces_concerned(counts[:, None], counts[None, :]), 1)
     best = np.unravel_index(gains.argmax(), gains.shape)
     found = choose_questions(verifier, counts, sums, n_questions=3)

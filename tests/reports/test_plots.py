@@ -105,6 +105,26 @@ def test_det_leaves_the_frame_instead_of_running_along_it() -> None:
         assert values.min() >= low  # a rate of 0 on the edge
 
 
+def test_many_long_names_neither_cover_a_line_nor_push_a_label_out(pairs: Any) -> None:
+    names = [f"a_rather_long_name_of_a_system_{k}" for k in range(7)]
+    curve = roc(*pairs)
+    for figure in (
+        plot_roc(dict.fromkeys(names, (curve.far, curve.vr))),
+        plot_det(dict.fromkeys(names, (curve.far, 1 - curve.vr))),
+        plot_tippett(dict.fromkeys(names[:2], pairs)),
+        plot_tippett(dict.fromkeys(names[:4], pairs)),
+        plot_tippett({3 * names[0]: pairs, "b": pairs}),
+    ):
+        figure.draw_without_rendering()
+        axes = figure.axes[0]
+        frame, legend = axes.get_window_extent(), axes.get_legend().get_window_extent()
+        assert legend.y1 < frame.y0  # below
+        assert legend.y0 >= 0
+        assert axes.yaxis.label.get_window_extent().x0 >= 0
+        assert axes.xaxis.label.get_window_extent().y0 > legend.y1
+        assert frame.width > 0.5 * figure.bbox.width
+
+
 def test_tippett_counts_pairs_above_each_value() -> None:
     genuine, impostor = (
         np.log(10) * np.array([1.0, 2.0, 2.0, -1.0]),

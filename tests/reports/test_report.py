@@ -90,6 +90,15 @@ def test_page_is_well_formed_and_stands_by_itself() -> None:
     assert "default-src 'none'" in text
 
 
+def test_intervals_may_stand_below_their_values_in_a_wide_table(tmp_path: Path) -> None:
+    report = Report("t")
+    report.table("Rates", [{"system": "a [b]", "EER": (0.1, 0.05, 0.2), "n": 7}])
+    page = report.write(tmp_path).read_text(encoding="utf-8")
+    assert '<td class="n i">0.100 <span>[0.050, 0.200]</span></td>' in page
+    assert "<td>a [b]</td>" in page
+    assert '<td class="n">7</td>' in page
+
+
 def test_everything_is_escaped() -> None:
     report = Report(EVIL, EVIL)
     report.heading(EVIL)

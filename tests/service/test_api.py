@@ -218,6 +218,25 @@ def test_faces_are_split_taken_out_and_spoken_about(
     check_problem(client.post(f"{base}/constraints", json={"kind": "x"}), 422, "invalid-request")
 
 
+def test_thumbnails_are_kept_where_the_gallery_keeps_them(
+    client: httpx.Client, portraits: dict[str, list[bytes]]
+) -> None:
+    base = f"/v1/galleries/{fresh(client)}"
+    assert client.patch(f"{base}/policy", json={"thumbnails": True}).json()["thumbnails"] is True
+    ask = {"params": {"person": "Ann"}, "files": {"f": portraits["Ann"][0]}}
+    face = client.post(f"{base}/enrol", **ask).json()[0]["face"]
+    small = client.get(f"{base}/faces/{face}/thumbnail")
+    assert (small.status_code, small.headers["content-type"]) == (200, "image/jpeg")
+    assert small.content.startswith(b"\xff\xd8")
+    from PIL import Image
+
+    with Image.open(io.BytesIO(small.content)) as picture:
+        assert max(picture.size) <= 160
+    assert client.patch(f"{base}/policy", json={"thumbnails": False}).status_code == 200
+    check_problem(client.get(f"{base}/faces/{face}/thumbnail"), 404, "no-thumbnail")
+    client.delete(base)
+
+
 def test_what_cannot_be_enrolled_is_said(client: httpx.Client, group: bytes, meadow: bytes) -> None:
     base = f"/v1/galleries/{fresh(client)}"
     files = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import io
 import os
@@ -9,6 +10,7 @@ import re
 import shutil
 import sqlite3
 import tempfile
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -263,6 +265,11 @@ def test_a_person_select_a_range_move_and_take_out(page: Any) -> None:
     expect(page.locator(".terms summary")).to_contain_text("Consent given")
     undo(page)
     expect(page.locator(".terms summary")).to_contain_text("No consent")
+    page.get_by_label("Keep until").fill("2130-01-31")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".terms summary")).to_contain_text("Kept until")
+    undo(page)
+    expect(page.locator(".terms summary")).to_contain_text("No end is set")
 
     page.get_by_role("button", name="Delete", exact=True).click()
     expect(page.get_by_role("dialog")).to_contain_text("6 faces")
@@ -278,6 +285,10 @@ def test_review_by_keyboard(page: Any) -> None:
     expect(question).to_contain_text("Dora")
     page.keyboard.press("s")
     expect(page.get_by_text("1 answer", exact=True)).to_be_visible()
+    expect(question.get_by_text("Dora")).to_have_count(0)
+    page.keyboard.press("u")
+    expect(question).to_contain_text("Dora")
+    page.keyboard.press("n")
     expect(question.get_by_text("Dora")).to_have_count(0)
     page.keyboard.press("u")
     expect(question).to_contain_text("Dora")
@@ -383,6 +394,173 @@ def test_upload_with_progress_then_the_photo(page: Any, site: Site) -> None:
     expect(page.locator(".rows .pill").first).to_have_text(
         re.compile("Done|Failed"), timeout=60_000
     )
+
+
+@contextmanager
+def other_gallery(site: Site, page: Any, name: str) -> Iterator[Any]:
+    """The page on a gallery of its own, which is deleted afterwards; gives a client for it."""
+    import httpx
+
+    choose = "name => localStorage.setItem('mien-gallery', name)"
+    with httpx.Client(
+        base_url=f"{site.server.url}/v1", headers={"x-api-key": site.key}, timeout=120
+    ) as client:
+        client.post("/galleries", json={"name": name}).raise_for_status()
+        client.patch(f"/galleries/{name}/policy", json={"thumbnails": True}).raise_for_status()
+        page.evaluate(choose, name)
+        page.reload()
+        try:
+            yield client
+        finally:
+            page.evaluate(choose, "family")
+            page.goto("about:blank")
+            client.delete(f"/galleries/{name}")
+
+
+#: Drops a file where files are dropped, and notes what every progress bar shows from then on.
+DROP = """
+(text) => {
+  const bytes = Uint8Array.from(atob(text), (one) => one.charCodeAt(0));
+  const dataTransfer = new DataTransfer();
+  dataTransfer.items.add(new File([bytes], 'album.zip', { type: 'application/zip' }));
+  window.shown = {};
+  new MutationObserver(() => document.querySelectorAll('progress').forEach((one) => {
+    (window.shown[one.getAttribute('aria-label')] ??= []).push(one.value);
+  })).observe(document.body, { subtree: true, childList: true, attributes: true });
+  for (const kind of ['dragover', 'drop']) {
+    const event = new DragEvent(kind, { bubbles: true, cancelable: true, dataTransfer });
+    document.querySelector('.drop').dispatchEvent(event);
+  }
+}
+"""
+
+
+def test_a_dropped_archive_is_imported_with_progress(
+    page: Any, site: Site, portraits: dict[str, list[bytes]]
+) -> None:
+    expect = playwright.expect
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for k, one in enumerate(portraits["Cleo"]):
+            archive.writestr(f"trip/{k}.png", one)
+        archive.writestr("trip/torn.jpg", b"not a picture")
+    with other_gallery(site, page, "dropped") as client:
+        show(page, "import")
+        page.wait_for_selector(".drop")
+        page.evaluate(DROP, base64.b64encode(buffer.getvalue()).decode())
+        expect(page.locator(".rows .pill").first).to_have_text("Done", timeout=120_000)
+        expect(page.get_by_text("What failed")).to_be_visible()
+        shown = page.evaluate("window.shown")
+        assert [shown["Uploading…"][0], shown["Uploading…"][-1]] == [0, 1]
+        assert len(set(shown["Import pictures"])) > 1  # it moved
+        assert len(client.get("/galleries/dropped/faces").json()["faces"]) == 3
+
+
+def test_a_missed_face_is_drawn(page: Any, site: Site, portraits: dict[str, list[bytes]]) -> None:
+    """One face fills the picture's corner; the other is too small to be found in the whole."""
+    from PIL import Image
+
+    expect = playwright.expect
+    crowd = Image.new("RGB", (4800, 640), (120, 120, 120))
+    large, small = (Image.open(io.BytesIO(portraits[name][0])) for name in ("Bob", "Ann"))
+    crowd.paste(large.resize((560, 560)), (40, 40))
+    crowd.paste(small.resize((48, 48)), (4400, 300))
+    buffer = io.BytesIO()
+    crowd.save(buffer, "PNG")
+    (site.photos / "Crowd").mkdir(exist_ok=True)
+    place = site.photos / "Crowd" / "crowd.png"
+    place.write_bytes(buffer.getvalue())
+    try:
+        with other_gallery(site, page, "drawn") as client:
+            files = {"f": ("Crowd/crowd.png", buffer.getvalue())}
+            said = client.post("/galleries/drawn/enrol?person=Bob", files=files).json()
+            show(page, f"photo/{said[0]['face']}")
+            picture = page.locator(".picture img")
+            expect(page.locator(".picture .box")).to_have_count(1)
+            box = picture.bounding_box()
+            scale = box["width"] / 4800
+
+            def draw(left: int, top: int, side: int) -> None:
+                page.get_by_role("button", name="Add a missed face").click()
+                page.mouse.move(box["x"] + scale * left, box["y"] + scale * top)
+                page.mouse.down()
+                page.mouse.move(
+                    box["x"] + scale * (left + side), box["y"] + scale * (top + side), steps=3
+                )
+                page.mouse.up()
+
+            draw(4392, 292, 64)
+            page.get_by_role("dialog").get_by_role("combobox").fill("Ann")
+            page.keyboard.press("Enter")
+            people = page.locator(".panel .rows strong")
+            expect(people).to_have_count(2)
+            expect(people.last).to_have_text("Ann")
+            undo(page)
+            expect(people).to_have_count(1)
+
+            draw(2000, 100, 400)  # nobody is there
+            page.expected.append("422")
+            page.get_by_role("dialog").get_by_role("combobox").fill("Cleo")
+            page.keyboard.press("Enter")
+            expect(page.locator(".toast").last).to_contain_text("There is no face")
+            expect(people).to_have_count(1)
+    finally:
+        place.unlink()
+        place.parent.rmdir()
+
+
+def test_a_covered_face_is_completed(page: Any, portraits: dict[str, list[bytes]]) -> None:
+    from PIL import Image
+
+    covered = Image.open(io.BytesIO(portraits["Ann"][0])).convert("RGB")
+    width, height = covered.size
+    covered.paste(
+        (20, 20, 20), (width // 6, int(0.58 * height), 5 * width // 6, int(0.86 * height))
+    )
+    buffer = io.BytesIO()
+    covered.save(buffer, "PNG")
+    show(page, "try")
+    page.get_by_role("radio", name="A covered face").click()
+    file = {"name": "covered.png", "mimeType": "image/png", "buffer": buffer.getvalue()}
+    page.locator("input[type=file]").set_input_files(file)
+    playwright.expect(page.locator("figure img")).to_have_count(2, timeout=120_000)
+    size = "one => one.complete && [one.naturalWidth, one.naturalHeight]"
+    playwright.expect(page.locator("figcaption").last).to_have_text("Completed")
+    assert page.locator("figure img").last.evaluate(size) == [width, height]
+
+
+def test_adapting_shows_before_and_after_and_is_undone(page: Any) -> None:
+    expect = playwright.expect
+    show(page, "review")
+    panel = page.locator(".panel", has=page.get_by_role("heading", name="Adapt to your answers"))
+    panel.get_by_role("button", name="Try it").click()
+    expect(panel.locator("tbody tr").first).to_be_visible(timeout=180_000)
+    expect(panel.locator("thead")).to_contain_text("Before")
+    numbers = panel.locator("tbody td")
+    assert all(re.fullmatch(r"-?\d\.\d{3}", text) for text in numbers.all_inner_texts())
+    panel.get_by_role("button", name="Use it").click()
+    expect(page.locator(".toast").last).to_contain_text("The adapted model is in use")
+    undo(page)
+    expect(panel.get_by_role("button", name="Use it")).to_have_count(0)
+
+
+def test_people_whose_time_has_come_are_purged(page: Any, site: Site) -> None:
+    import httpx
+
+    expect = playwright.expect
+    base = f"{site.server.url}/v1/galleries/family/people"
+    headers = {"x-api-key": site.key}
+    made = httpx.post(base, json={"name": "Zed"}, headers=headers, timeout=60).json()
+    ended = {"retain_until": 1e9}
+    httpx.patch(f"{base}/{made['id']}/terms", json=ended, headers=headers, timeout=60)
+    show(page, "settings")
+    page.get_by_role("button", name="Delete 1 person").click()
+    page.get_by_role("button", name="Delete for good").click()
+    expect(page.get_by_text("Nobody's time has come.")).to_be_visible()
+    found = httpx.get(f"{base}/{made['id']}", headers=headers, timeout=60)
+    assert found.status_code == 404
+    show(page, "people")
+    expect(card(page, "Bob")).to_be_visible()
 
 
 def test_settings(page: Any) -> None:

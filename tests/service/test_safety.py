@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import io
 import random
 import socket
+import time
 import uuid
 import zipfile
 from pathlib import Path
@@ -187,6 +189,54 @@ def test_limits_are_kept_before_memory_is_taken(
         slow.sendall(head)
         assert b"408" in slow.recv(1000).splitlines()[0]
     assert httpx.get(f"{own_server.url}/readyz").status_code == 200
+
+
+def test_a_full_queue_asks_to_come_back(
+    own_server: Server, portraits: dict[str, list[bytes]]
+) -> None:
+    """Whatever is asked at once: an answer, or 429 with the time to wait."""
+    own_server.options = ("waiting=1",)
+    own_server.start()
+
+    async def storm() -> list[httpx.Response]:
+        async with httpx.AsyncClient(base_url=own_server.url, timeout=120) as client:
+            asked = (
+                client.post("/v1/analyse", files={"f": portraits["Ann"][k % 3]}) for k in range(24)
+            )
+            return await asyncio.gather(*asked)
+
+    said = asyncio.run(storm())
+    assert {one.status_code for one in said} == {200, 429}
+    for one in said:
+        if one.status_code == 429:
+            assert (one.json()["code"], one.headers["retry-after"]) == ("busy", "1")
+
+
+def test_a_client_that_vanishes_leaves_no_write_half_done(
+    server: Server, portraits: dict[str, list[bytes]]
+) -> None:
+    """It sends everything and does not wait; whoever asks again with its key gets one face."""
+    name = f"v{uuid.uuid4().hex[:8]}"
+    with httpx.Client(base_url=server.url, timeout=120) as client:
+        client.post("/v1/galleries", json={"name": name}).raise_for_status()
+        place = f"/v1/galleries/{name}/enrol"
+        body = portraits["Ann"][0]
+        head = (
+            f"POST {place}?person=Ann HTTP/1.1\r\nHost: localhost\r\nContent-Type: image/png\r\n"
+            f"Idempotency-Key: once\r\nContent-Length: {len(body)}\r\n\r\n"
+        )
+        with socket.create_connection(("127.0.0.1", server.port)) as gone:
+            gone.sendall(head.encode() + body)
+        headers = {"idempotency-key": "once", "content-type": "image/png"}
+        for _ in range(600):
+            said = client.post(place, params={"person": "Ann"}, content=body, headers=headers)
+            if said.status_code != 409:  # the first one is still at work
+                break
+            time.sleep(0.05)
+        assert said.status_code == 200, said.text
+        faces = client.get(f"/v1/galleries/{name}/faces").json()["faces"]
+        assert [one["id"] for one in faces] == [said.json()[0]["face"]]
+        client.delete(f"/v1/galleries/{name}")
 
 
 def test_a_worker_that_is_killed_costs_one_request(

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 
 from mien._core.progress import listening
 from mien.errors import InputError, ModelDamagedError, NumericsWarning
-from mien.sparse import KSVD, WeightedKSVD, orthogonal_matching_pursuit
+from mien.sparse import KSVD, WeightedKSVD, _omp, orthogonal_matching_pursuit
 from mien.sparse._atoms import find_idle, unit_rows
 from mien.sparse._updates import (
     CodeStatistics,
@@ -112,7 +112,7 @@ def test_sweep_from_sums_is_one_atom_after_another() -> None:
     codes = orthogonal_matching_pursuit(X, atoms, n_nonzero_coefs=3)
     sums = CodeStatistics(150, 20, np.float64)
     for low in range(0, 600, 200):
-        sums.update(codes[low : low + 200], X[low : low + 200])
+        sums.merge(sums.empty().collect(X[low : low + 200], codes[low : low + 200]))
     dense = codes.toarray()
     expected = atoms.copy()
     for k in range(150):
@@ -341,3 +341,31 @@ def test_data_frames_come_out_where_they_are_asked_for() -> None:
     assert list(frame.columns[:2]) == ["ksvd0", "ksvd1"]
     assert_near(frame.to_numpy(), codes)
     assert_near(model.inverse_transform(frame), codes @ model.components_ + model.mean_)
+
+
+@pytest.mark.parametrize("cls", [KSVD, WeightedKSVD])
+def test_the_gram_matrix_is_found_once_and_follows_the_atoms(
+    cls: type[KSVD], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 6))
+    model = cls(8, n_nonzero_coefs=2, fit_intercept=False, max_iter=1, random_state=0)
+    model.fit(X)
+    made = []
+    gram_matrix = _omp.gram_matrix
+    monkeypatch.setattr(_omp, "gram_matrix", lambda a: made.append(len(a)) or gram_matrix(a))
+    first = model.transform(X).toarray()
+    assert_near(model.transform(X[:1]).toarray(), first[:1], digits=9)
+    assert made == [8]
+    model.transform(X.astype(np.float32))  # other numbers, for single precision
+    assert made == [8, 8]
+    model.components_ *= np.linspace(0.5, 2, 8)[:, None]  # in place
+    model.components_[0] = X[0]
+    codes = model.transform(X[:1]).toarray()
+    assert np.flatnonzero(codes).tolist() == [0]
+    assert_near(codes[0, 0], 1.0, digits=9)
+    monkeypatch.setattr(_omp, "_KEPT_BYTES", 8)
+    model.components_[0] *= 2
+    del made[:]
+    for _ in range(2):
+        assert_near(model.transform(X[:1]).toarray(), codes / 2, digits=9)
+    assert made == [8, 8]

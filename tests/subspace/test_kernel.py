@@ -234,3 +234,22 @@ def test_a_kernel_too_large_for_comfort_says_so(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("mien.subspace._kernel_base._MANY", 10)
     with pytest.warns(PerformanceWarning, match="nystroem"):
         KernelNullSpaceProjection(regularization=0, sigma=6.0).fit(X, groups)
+
+
+@pytest.mark.parametrize("cls", [KernelNullSpaceProjection, KernelRelevantComponents])
+@pytest.mark.parametrize("approximation", [None, "nystroem"])
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_points_that_are_all_the_same_are_refused(cls, approximation, value: float) -> None:
+    groups = np.repeat(np.arange(6), 3)
+    with pytest.raises(InputError, match="all 18 points are the same"):
+        cls(approximation=approximation).fit(np.full((18, 4), value), groups)
+    with pytest.raises(InputError, match=r"empty|points are equal"):
+        cls(kernel="precomputed").fit(np.full((18, 18), value), groups)
+
+
+def test_the_number_of_components_is_chosen_for_a_kernel_without_a_width() -> None:
+    X, groups = make_problem(8, 3, 10)
+    given = KernelRelevantComponents(kernel="precomputed", random_state=0).fit(X @ X.T, groups)
+    linear = KernelRelevantComponents(kernel="linear", random_state=0).fit(X, groups)
+    assert linear.sigma_ is None
+    assert given.n_components_ == linear.n_components_

@@ -14,6 +14,7 @@ import mien
 from mien._core.logistic import balance_classes, fit_logistic
 from mien.errors import InputError, NumericsWarning
 from mien.verification import GroupStatistics, JointBayesian, TransferJointBayesian
+from mien.verification._em import _diagonalise
 from tests.near import assert_near
 
 QUIET = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -270,3 +271,20 @@ def test_the_source_may_be_a_pipeline():
     assert auto.strength_ > 0
     with pytest.raises(InputError, match="ends in one"):
         TransferJointBayesian(steps[:-1], 3.0).fit(mine, who)
+
+
+@QUIET
+@pytest.mark.filterwarnings("ignore::mien.errors.NumericsWarning")
+@pytest.mark.parametrize("method", ["fit", "partial_fit"])
+def test_scales_far_from_the_source_are_refused_in_one_sentence(source, method):
+    X, y = draw(np.random.default_rng(2), 12, 4)
+    with pytest.raises(InputError, match="the scales of the features"):
+        getattr(TransferJointBayesian(source), method)(X * [1e4, 0, 1e13, 0], y)
+
+
+def test_a_covariance_that_rounding_made_indefinite_is_refused_in_one_sentence():
+    indefinite = np.array([[1.0, 2.0], [2.0, 1.0]])
+    with pytest.raises(InputError, match="the scales of the features"):
+        _diagonalise(np.eye(2), indefinite, np.eye(2), 0.0, 0.0)
+    with pytest.raises(InputError, match="the scales of the features"):
+        _diagonalise(np.eye(2), indefinite, np.zeros((2, 2)), 0.0, 1e-4)

@@ -1,0 +1,113 @@
+"""The same on real workers of Dask, and when one of them is killed."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+from mien.distributed import connect, fit
+from mien.errors import DataError, InputError
+from mien.verification import JointBayesian
+from tests.near import assert_near
+
+pytestmark = [
+    pytest.mark.needs("distributed"),
+    # Dask closes the connections of a killed worker in its own time.
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    from distributed import LocalCluster
+
+    with LocalCluster(
+        n_workers=2, threads_per_worker=1, processes=True, dashboard_address="127.0.0.1:0"
+    ) as made:
+        yield made
+
+
+@pytest.fixture
+def client(cluster):
+    from distributed import Client
+
+    with Client(cluster) as made:
+        made.wait_for_workers(2, timeout=60)
+        yield made
+
+
+def draw(n_people: int = 600) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(8)
+    people = rng.permutation(np.repeat(np.arange(n_people), 4))
+    X = 2 * rng.normal(size=(n_people, 8))[people] + rng.normal(size=(len(people), 8))
+    return X.astype(np.float32), people
+
+
+def test_workers_and_one_pass_agree(client, tmp_path):
+    import dask.array as da
+
+    X, people = draw()
+    here = fit(JointBayesian(), da.from_array(X, chunks=(400, 8)), people, n_workers=1)
+    runs = [
+        fit(JointBayesian(), da.from_array(X, chunks=(400, 8)), people, client=client)
+        for _ in range(2)
+    ]
+    for model in runs:
+        assert np.array_equal(model.projection_, here.projection_)
+    assert_near(here.variance_ratios_, JointBayesian().fit(X, people).variance_ratios_, 6)
+    np.save(tmp_path / "x.npy", X)
+    (tmp_path / "y.npy").write_bytes(b"nothing")
+    with pytest.raises(DataError, match=r"x\.npy. cannot be read"):
+        fit(JointBayesian(), tmp_path / "x.npy", tmp_path / "y.npy", client=client)
+
+
+def test_a_worker_killed_in_the_middle_changes_nothing(client):
+    X, people = draw()
+    parts = [(X[i::12], people[i::12]) for i in range(12)]
+    expected = fit(JointBayesian(), iter(parts), n_workers=1)
+    pids = list(client.run(os.getpid).values())
+
+    def slow():
+        for k, part in enumerate(parts):
+            if k == 7:
+                os.kill(pids[0], signal.SIGKILL)
+            time.sleep(0.05)
+            yield part
+
+    model = fit(JointBayesian(), slow(), client=client)
+    assert np.array_equal(model.projection_, expected.projection_)
+    assert model.n_samples_ == len(X)
+
+
+def test_a_process_of_this_machine_killed_in_the_middle_changes_nothing(tmp_path):
+    import psutil
+
+    X, people = draw()
+    parts = [(X[i::12], people[i::12]) for i in range(12)]
+    expected = fit(JointBayesian(), iter(parts), n_workers=1)
+    before = {child.pid for child in psutil.Process().children(recursive=True)}
+
+    def slow():
+        for k, part in enumerate(parts):
+            if k == 9:
+                for child in psutil.Process().children(recursive=True):
+                    if child.pid not in before and "loky" in " ".join(child.cmdline()):
+                        os.kill(child.pid, signal.SIGKILL)
+                        break
+            time.sleep(0.02)
+            yield part
+
+    model = fit(JointBayesian(), slow(), n_workers=2)
+    assert np.array_equal(model.projection_, expected.projection_)
+
+
+def test_nobody_answers():
+    with pytest.raises(InputError, match="got int"):
+        connect(5)
+    with pytest.raises(InputError, match="client or n_workers"):
+        fit(JointBayesian(), *draw(9), client="local", n_workers=2)
