@@ -89,8 +89,8 @@ def _ours_streamed() -> dict[str, Any]:
     def count() -> None:
         histogram = ScoreHistogram()
         for part in np.array_split(np.concatenate([genuine, impostor]), 20):
-            histogram.update(part[None, :])
-        histogram.update_genuine(genuine)
+            histogram.collect(part[None, :])
+        histogram.collect_genuine(genuine)
         histogram.accepted()
 
     return {"seconds": seconds(count), "note": "exact at 2^18 edges"}

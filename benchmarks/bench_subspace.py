@@ -10,6 +10,7 @@ import numpy as np
 from scipy import linalg
 
 from benchmarks.measure import Row, metric_learn_rca, peak_memory, seconds
+from mien.errors import InputError
 from mien.subspace import (
     ConstrainedClustering,
     Eigenfaces,
@@ -164,6 +165,28 @@ def _approximation_rows() -> Iterator[Row]:
         )
         took = seconds(lambda model=model: model.fit(X, groups), 1)
         yield Row(job, f"mien, {name}, 1,000 features", took, took / floor, "the floor")
+    job = "soft kernel null space, N = 100,000, d = 256"
+    for name in ("nystroem", "fastfood"):
+        soft = KernelNullSpaceProjection(
+            sigma=50.0, approximation=name, approximation_size=1000, random_state=0
+        )
+        took = seconds(lambda model=soft: model.fit(X, groups), 1)
+        yield Row(job, f"mien, {name}, 1,000 features", took, took / floor, "the floor")
+    took = seconds(lambda: _refuse(X, groups), 1)
+    words = "1,000 features cannot hold 80,000 residuals"
+    yield Row(job, "mien, the exact one is refused", took, took / floor, "the floor", words)
+
+
+def _refuse(X: np.ndarray, groups: np.ndarray) -> None:
+    """Ask for the exact null space of too few features, which is refused before any work."""
+    model = KernelNullSpaceProjection(
+        regularization=0, approximation="nystroem", approximation_size=1000
+    )
+    try:
+        model.fit(X, groups)
+    except InputError:
+        return
+    raise AssertionError("an empty null space was not refused")
 
 
 def _batches(n: int, d: int, size: int, rows: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -174,17 +197,6 @@ def _batches(n: int, d: int, size: int, rows: int) -> Iterator[tuple[np.ndarray,
         groups = np.arange(start, min(start + rows, n)) // size
         # A cheap batch: the same noise in another order, so that drawing takes no time.
         yield shared[rng.permutation(rows)[: len(groups)]], groups
-
-
-def _fit_batches(n: int, d: int) -> None:
-    RelevantComponents(None).fit(GroupStatistics.from_batches(_batches(n, d, 5, 2000)))
-
-
-def _sum_products(n: int, d: int) -> None:
-    total = np.zeros((d, d))
-    for X, _ in _batches(n, d, 5, 2000):
-        Z = X.astype(np.float64)
-        total += Z.T @ Z
 
 
 SCALE = (100_000, 5120)

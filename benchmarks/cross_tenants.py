@@ -7,14 +7,10 @@ of whoever is attacked must stay as it was.
 
 from __future__ import annotations
 
-import argparse
 import random
-import tempfile
-import time
-from pathlib import Path
 from typing import Any
 
-from benchmarks.service_server import Server, encode, free_port, make_portraits
+from benchmarks.service_server import Server, attack, encode, make_portraits
 
 _PATHS = (
     "/v1/galleries/{g}", "/v1/galleries/{g}/people", "/v1/galleries/{g}/people/{p}",
@@ -122,22 +118,7 @@ def _try(client: Any, draw: random.Random, own: dict[str, Any], other: dict[str,
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--requests", type=int, default=10_000)
-    arguments = parser.parse_args()
-    start = time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder:
-        server = Server(Path(folder), free_port(), ("requests_per_minute=10000000",))
-        server.start()
-        try:
-            statuses = run(arguments.requests, server)
-        finally:
-            server.stop(kill=True)
-    print(
-        f"{arguments.requests:,} requests in {time.perf_counter() - start:.0f} s, answered with "
-        + ", ".join(f"{status}: {n:,}" for status, n in sorted(statuses.items()))
-        + "; nothing crossed"
-    )
+    print(attack(run, __doc__, 10_000) + "; nothing crossed")
 
 
 if __name__ == "__main__":

@@ -7,16 +7,12 @@ comes in time, and the server goes on: after every hundred requests a good pictu
 
 from __future__ import annotations
 
-import argparse
 import base64
 import json
 import random
-import tempfile
-import time
-from pathlib import Path
 from typing import Any
 
-from benchmarks.service_server import Server, encode, free_port, make_portraits
+from benchmarks.service_server import Server, attack, encode, make_portraits
 
 _ROUTES = (
     "/v1/analyse", "/v1/verify", "/v1/evaluate", "/v1/galleries/fuzz/enrol?person=x",
@@ -110,21 +106,7 @@ def run(requests: int, server: Server, seed: int = 0) -> dict[int, int]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--requests", type=int, default=2000)
-    arguments = parser.parse_args()
-    start = time.perf_counter()
-    with tempfile.TemporaryDirectory() as folder:
-        server = Server(Path(folder), free_port(), ("requests_per_minute=10000000", "waiting=1000"))
-        server.start()
-        try:
-            statuses = run(arguments.requests, server)
-        finally:
-            server.stop(kill=True)
-    print(
-        f"{arguments.requests:,} requests in {time.perf_counter() - start:.0f} s, answered with "
-        + ", ".join(f"{status}: {n:,}" for status, n in sorted(statuses.items()))
-    )
+    print(attack(run, __doc__, 2000, "waiting=1000"))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
 """Kill a server under enrolling clients: ``python -m benchmarks.kill_service [--kills 100]``.
 
+With ``--folder`` the gallery and what was confirmed are kept there, so that a run which ended after
+``--seconds`` goes on where it was.
+
 Clients enrol pictures and make people, each write with an ``Idempotency-Key``; what is not
 answered is sent again with the same key after the next start. At a random moment the server is
 killed. At the end everything that was confirmed must be there, and nothing may be there twice.
@@ -9,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import json
 import random
 import tempfile
 import threading
@@ -26,22 +30,33 @@ _GALLERY = "/v1/galleries/g"
 class Client(threading.Thread):
     """Writes one after the other; an unanswered one is sent again, with the same key."""
 
-    def __init__(self, server: Server, number: int, portrait: np.ndarray) -> None:
+    def __init__(
+        self, server: Server, number: int, portrait: np.ndarray, before: dict[str, Any]
+    ) -> None:
         super().__init__(daemon=True)
         self.server = server
         self.number = number
         self.portrait = portrait
         self.stopped = threading.Event()
-        self.people: dict[str, int] = {}
-        self.faces: dict[str, str] = {}
-        self.sent_again = 0
+        self.step = int(before.get("step", 0))
+        self.people: dict[str, int] = before.get("people", {})
+        self.faces: dict[str, str] = before.get("faces", {})
+        self.sent_again = int(before.get("sent again", 0))
         self.wrong: list[str] = []
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was confirmed, and which write is next."""
+        return {
+            "step": self.step, "people": self.people, "faces": self.faces,
+            "sent again": self.sent_again,
+        }  # fmt: skip
 
     def run(self) -> None:
         import httpx
 
         with httpx.Client(base_url=self.server.url, timeout=120) as client:
-            for step in itertools.count():
+            for step in itertools.count(self.step):
+                self.step = step
                 said = self._insist(client, step)
                 if said is None:
                     return
@@ -81,23 +96,34 @@ class Client(threading.Thread):
         return None
 
 
-def run(kills: int, folder: Path, seed: int = 0, longest: float = 2.0) -> dict[str, int]:
+def run(
+    kills: int, folder: Path, seed: int = 0, longest: float = 2.0, seconds: float = float("inf")
+) -> dict[str, int]:
     """Kill so often; gives what was confirmed, and raises where something is lost or twice."""
     import httpx
 
+    ledger = folder / "confirmed.json"
+    held = json.loads(ledger.read_text()) if ledger.exists() else {"kills": 0, "clients": [{}] * 3}
+    end = time.monotonic() + seconds
     server = Server(folder, free_port(), ("requests_per_minute=1000000",))
     server.start()
-    httpx.post(f"{server.url}/v1/galleries", json={"name": "g"}, timeout=300).raise_for_status()
+    if not ledger.exists():
+        httpx.post(f"{server.url}/v1/galleries", json={"name": "g"}, timeout=300).raise_for_status()
     portraits = make_portraits(3, 1)
-    clients = [Client(server, k, portraits[k][0]) for k in range(3)]
+    clients = [Client(server, k, portraits[k][0], held["clients"][k]) for k in range(3)]
     for client in clients:
         client.start()
-    draw = random.Random(seed)
+    draw = random.Random(f"{seed} {held['kills']}")
+    done = held["kills"]
     try:
-        for _ in range(kills):
+        while done < kills and time.monotonic() < end:
             time.sleep(draw.uniform(0, longest))
             server.stop(kill=True)
             server.start()
+            done += 1
+            if done % 10 == 0:
+                confirmed = sum(len(client.faces) for client in clients)
+                print(f"{done} kills, {confirmed:,} faces confirmed", flush=True)
         confirmed = sum(len(client.faces) for client in clients)
         limit = time.monotonic() + 120  # one more answer: the last start serves as well
         while sum(len(c.faces) for c in clients) <= confirmed and time.monotonic() < limit:
@@ -106,9 +132,12 @@ def run(kills: int, folder: Path, seed: int = 0, longest: float = 2.0) -> dict[s
             client.stopped.set()
         for client in clients:
             client.join(180)
-        return _look(server, clients)
+        found = _look(server, clients)
     finally:
         server.stop(kill=True)
+    told = {"kills": done, "clients": [client.to_dict() for client in clients]}
+    ledger.write_text(json.dumps(told))
+    return found | {"kills": done}
 
 
 def _read_all(client: Any, what: str) -> list[dict[str, Any]]:
@@ -158,14 +187,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--folder", type=Path, help="Where to keep what is to go on.")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="End after so many.")
     arguments = parser.parse_args()
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
-        found = run(arguments.kills, Path(folder), arguments.seed)
+        place = arguments.folder or Path(folder)
+        place.mkdir(parents=True, exist_ok=True)
+        found = run(arguments.kills, place, arguments.seed, seconds=arguments.seconds)
     print(
-        f"{arguments.kills} kills in {time.perf_counter() - start:.0f} s: {found['faces']:,} faces "
-        f"and {found['people']:,} people were confirmed, {found['sent again']:,} requests were "
-        "sent again; nothing was lost, nothing was there twice"
+        f"{found['kills']} kills ({time.perf_counter() - start:.0f} s of this run): "
+        f"{found['faces']:,} faces and {found['people']:,} people were confirmed, "
+        f"{found['sent again']:,} requests were sent again; nothing was lost, nothing was there "
+        "twice"
     )
 
 

@@ -4,7 +4,8 @@ Prints, of one run: the engine's own rate (as many processes as the server has w
 decoded and analysed without HTTP), the server's rate with p50 and p99, in turns of a few seconds
 each so that both see the same machine, and the processor time per picture of both, which another
 load on the machine does not change; what a thousand connections at once are answered with; and
-the memory of the server and its workers while requests go on.
+the memory of the server and its workers over an hour's worth of requests (3,600, one per second,
+sent as fast as they are answered), every 200 of them.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from benchmarks.service_server import Server, encode, free_port, make_portraits
 
 _WORKERS = 2
 _TURNS = 3
+_MEMORY_EVERY = 200
 
 
 def _analyse_for(seconds: float, picture: bytes, start: Any, answers: Any) -> None:
@@ -107,12 +109,12 @@ def _used(pid: int) -> float:
     return sum(sum(one.cpu_times()[:2]) for one in [process, *process.children()])
 
 
-def _memory(pid: int) -> float:
-    """MiB of a process and its children."""
+def _memory(pid: int) -> list[float]:
+    """MiB of a process and of each of its children."""
     import psutil
 
     process = psutil.Process(pid)
-    return sum(one.memory_info().rss for one in [process, *process.children()]) / 2**20
+    return [one.memory_info().rss / 2**20 for one in [process, *process.children()]]
 
 
 def run(seconds: float, connections: int, requests: int, folder: Path) -> None:
@@ -191,29 +193,70 @@ def _compare_rates(server: Server, seconds: float, picture: bytes) -> None:
             engine.join()
 
 
+async def _send(url: str, picture: bytes, n: int, clients: int) -> None:
+    """So many requests: mostly names, now and then a list, a comparison, a write."""
+    import httpx
+
+    left = iter(range(n))
+
+    async def client() -> None:
+        async with httpx.AsyncClient(base_url=url, timeout=300) as opened:
+            for k in left:
+                if k % 10 == 3:
+                    said = await opened.get("/v1/galleries/load/people")
+                elif k % 10 == 6:
+                    said = await opened.post("/v1/verify", files={"a": picture, "b": picture})
+                elif k % 50 == 9:
+                    body = {"name": "nobody"}
+                    said = await opened.post("/v1/galleries/load/people", json=body)
+                    said.raise_for_status()
+                    place = f"/v1/galleries/load/people/{said.json()['id']}"
+                    said = await opened.delete(place)
+                else:
+                    kind = {"content-type": "image/jpeg"}
+                    place = "/v1/galleries/load/identify"
+                    said = await opened.post(place, content=picture, headers=kind)
+                said.raise_for_status()
+
+    await asyncio.gather(*(client() for _ in range(clients)))
+
+
 def _watch_memory(server: Server, requests: int) -> None:
-    """Small pictures, so that many requests fit into the time; memory after each fifth of them."""
+    """Small pictures, so that many requests fit into the time; memory after every 200 of them."""
     assert server.process is not None
     small = encode(make_portraits(1, 1, 64)[0][0], "JPEG")
-    told = [_memory(server.process.pid)]
-    count = 0
-    for part in range(5):
-        while count < requests * (part + 1) / 5:
-            _, times, _ = asyncio.run(_ask_for(server.url, 2.0, small, 2 * _WORKERS))
-            count += len(times)
-        told.append(_memory(server.process.pid))
-    print(
-        f"memory over {count:,} requests: "
-        + ", ".join(f"{one:.0f}" for one in told)
-        + f" MiB (server and {_WORKERS} workers)"
-    )
+    begin = time.perf_counter()
+    counts, totals = [], []
+    for count in range(0, requests + 1, _MEMORY_EVERY):
+        if count:
+            # One client: a write is made and taken back before the next.
+            asyncio.run(_send(server.url, small, _MEMORY_EVERY, 1))
+        server_mib, *workers = _memory(server.process.pid)
+        counts.append(count)
+        totals.append(server_mib + sum(workers))
+        print(
+            f"  {count:6,} requests: server {server_mib:.1f} MiB, workers "
+            + " + ".join(f"{one:.1f}" for one in workers)
+            + f" MiB ({time.perf_counter() - begin:.0f} s)",
+            flush=True,
+        )
+    half = len(counts) // 2
+    if half >= 2:
+        slope = 1000 * statistics.linear_regression(counts[half:], totals[half:]).slope
+        print(
+            f"memory over {counts[-1]:,} requests: {totals[0]:.1f} MiB at first, "
+            f"{totals[half]:.1f} MiB in the middle, {totals[-1]:.1f} MiB at the end; "
+            f"{slope:+.2f} MiB per 1,000 requests over the second half"
+        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seconds", type=float, default=10.0, help="Length of a turn; 0: none.")
     parser.add_argument("--connections", type=int, default=1000)
-    parser.add_argument("--requests", type=int, default=5000, help="For the memory.")
+    parser.add_argument(
+        "--requests", type=int, default=3600, help="For the memory: an hour of one per second."
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         run(arguments.seconds, arguments.connections, arguments.requests, Path(folder))

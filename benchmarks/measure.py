@@ -88,14 +88,17 @@ def machine() -> str:
     )
 
 
-def print_rows(title: str, rows: Iterable[Row]) -> None:
-    """Print rows as they come, so that a long benchmark shows what it has."""
+def print_rows(title: str, rows: Iterable[Row]) -> list[Row]:
+    """Print rows as they come, so that a long benchmark shows what it has; return them."""
+    printed = []
     print(f"\n{title}")
     print(f"  {'job':<46} {'who':<30} {'seconds':>10} {'ratio':>8}  against / note")
     for row in rows:
         ratio = "" if row.ratio is None else f"{row.ratio:.2f}"
         note = ", ".join(part for part in (row.against, row.note) if part)
         print(f"  {row.job:<46} {row.who:<30} {row.seconds:>10.4g} {ratio:>8}  {note}", flush=True)
+        printed.append(row)
+    return printed
 
 
 def metric_learn_rca() -> Any:

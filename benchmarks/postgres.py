@@ -101,6 +101,11 @@ class PostgresServer:
         """Of the database; ``&gallery=NAME`` is added for one gallery."""
         return f"postgresql://postgres@/postgres?host={quote(str(self.folder))}"
 
+    @property
+    def pid(self) -> int | None:
+        """Of the process from which all others of the server come."""
+        return None if self._process is None else self._process.pid
+
     def start(self) -> None:
         """Start it, and wait until it answers."""
         options = [f"-c{name}={value}" for name, value in self._settings.items()]

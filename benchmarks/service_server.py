@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-__all__ = ["Server", "encode", "free_port", "make_portraits"]
+__all__ = ["Server", "attack", "encode", "free_port", "make_portraits"]
 
 _START_SECONDS = 240
 _CODE = """
@@ -26,10 +29,11 @@ if file_bytes:
     import resource
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, resource.RLIM_INFINITY))
-limits = dict(one.split("=") for one in sys.argv[5:])
+limits = dict(one.split("=") for one in sys.argv[6:])
 limits = {name: float(value) if "." in value else int(value) for name, value in limits.items()}
 photos = tuple(one for one in [place / "Photos"] if one.is_dir())
-serve(Settings(place / "galleries", place / "state", port=port, workers=workers, photos=photos,
+galleries = Path(sys.argv[5]) if sys.argv[5] else place / "galleries"
+serve(Settings(galleries, place / "state", port=port, workers=workers, photos=photos,
                limits=Limits(**limits)))
 """
 
@@ -57,6 +61,8 @@ class Server:
         Processes for pictures.
     file_bytes : int
         Size beyond which no file of the server can grow, as on a full disk; 0 is no limit.
+    gallery : str
+        Address of the only gallery, instead of a folder of galleries.
     """
 
     folder: Path
@@ -64,6 +70,7 @@ class Server:
     options: tuple[str, ...] = ()
     workers: int = 1
     file_bytes: int = 0
+    gallery: str = ""
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -78,7 +85,15 @@ class Server:
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         numbers = (self.port, self.workers, self.file_bytes)
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _CODE, str(self.folder), *map(str, numbers), *self.options],
+            [
+                sys.executable,
+                "-c",
+                _CODE,
+                str(self.folder),
+                *map(str, numbers),
+                self.gallery,
+                *self.options,
+            ],
             env=environment,
         )
         for _ in range(_START_SECONDS * 10):
@@ -100,6 +115,26 @@ class Server:
                 self.process.terminate()
             self.process.wait(120)
             self.process = None
+
+
+def attack(
+    run: Callable[[int, Server], dict[int, int]], about: str, n_requests: int, *options: str
+) -> str:
+    """Run an attack by its command line (``--requests``); gives how often which status came."""
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
+    parser.add_argument("--requests", type=int, default=n_requests)
+    n_requests = parser.parse_args().requests
+    start = time.perf_counter()
+    with tempfile.TemporaryDirectory() as folder:
+        limits = ("requests_per_minute=10000000", *options)
+        server = Server(Path(folder), free_port(), limits)
+        server.start()
+        try:
+            statuses = run(n_requests, server)
+        finally:
+            server.stop(kill=True)
+    counts = ", ".join(f"{status}: {n:,}" for status, n in sorted(statuses.items()))
+    return f"{n_requests:,} requests in {time.perf_counter() - start:.0f} s, answered with {counts}"
 
 
 def encode(image: np.ndarray, kind: str = "PNG") -> bytes:

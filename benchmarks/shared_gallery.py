@@ -5,7 +5,8 @@ exact search, size; both stores with the same drawn people, one face each.
 
 ``python -m benchmarks.shared_gallery kills [--seconds 600]``: two servers over one database and
 eight clients that enrol through them; a server is killed every few seconds and started again, and
-so is the database once. At the end everything that was confirmed must be there, once.
+the database is killed or stopped five times. At the end everything that was confirmed must be
+there, once.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ import hashlib
 import multiprocessing
 import os
 import random
+import resource
+import signal
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -48,6 +52,8 @@ def _fill(gallery: Gallery, n: int) -> float:
         began = time.perf_counter()
         gallery.enrol_many(names, X[:, 0], digests=digests)
         spent += time.perf_counter() - began
+        if (start + len(X)) % 100_000 == 0:
+            print(f"  {start + len(X):,} in {spent:.0f} s", flush=True)
     return n / spent
 
 
@@ -64,7 +70,23 @@ def _ask(
     return best, *(float(q) for q in np.percentile(np.asarray(times) * 1000, [50, 99]))
 
 
-def compare_sizes(n: int) -> None:
+def _processor(server: PostgresServer) -> float:
+    """Seconds of the processor so far, of this process and of the database's."""
+    spent, main = time.process_time(), server.pid
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            number, _, rest = file.read_text("utf-8", "replace").rpartition(")")
+        except OSError:  # it has ended
+            continue
+        fields = rest.split()
+        if int(number.split()[0]) == main:
+            spent += sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
+        elif int(fields[1]) == main:
+            spent += sum(map(int, fields[11:13])) / os.sysconf("SC_CLK_TCK")
+    return spent
+
+
+def compare_sizes(n: int, store: str = "both") -> None:
     """Print a row for each store."""
     verifier = _verifier()
     with tempfile.TemporaryDirectory() as folder:
@@ -72,36 +94,49 @@ def compare_sizes(n: int) -> None:
         try:
             places = {"SQLite": f"{folder}/g", "PostgreSQL": server.address}
             for name, place in places.items():
-                _measure(name, place, verifier, n, server)
+                if store in ("both", name.lower()):
+                    _measure(name, place, verifier, n, server)
         finally:
             server.remove()
 
 
 def _measure(name: str, place: str, verifier: Verifier, n: int, server: PostgresServer) -> None:
     with Gallery.create(place, verifier) as gallery:
+        cpu = _processor(server)
         rate = _fill(gallery, n)
-        print(f"{name}: {n:,} people enrolled, {rate:,.0f} a second", flush=True)
+        cpu = _processor(server) - cpu
+        print(
+            f"{name}: {n:,} people enrolled, {rate:,.0f} a second, {cpu:.1f} s of CPU", flush=True
+        )
         first = next(_parts(n))[1]
         chosen = np.random.default_rng(0).choice(len(first), min(_PROBES, n), replace=False)
         probes = first[chosen, 1]
         answers = {}
         for search in ("exact", "approximate"):
-            began = time.perf_counter()
+            began, cpu = time.perf_counter(), _processor(server)
             gallery.identify(probes[:1], search=search)
-            took = time.perf_counter() - began
+            took, cpu = time.perf_counter() - began, _processor(server) - cpu
+            asking = _processor(server)
             answers[search], p50, p99 = _ask(gallery, probes, search)
+            asking = 1000 * (_processor(server) - asking) / len(probes)
             right = np.mean(
                 [a == f"person {i}" for a, i in zip(answers[search], chosen, strict=True)]
             )
             print(
-                f"{name}, {search}: first answer {took:.1f} s, then p50 {p50:.1f} ms, p99 "
-                f"{p99:.1f} ms; right person first {right:.3f}",
+                f"{name}, {search}: first answer {took:.1f} s ({cpu:.1f} s of CPU), then p50 "
+                f"{p50:.1f} ms, p99 {p99:.1f} ms ({asking:.1f} ms of CPU); right person first "
+                f"{right:.3f}",
                 flush=True,
             )
         same = np.mean(
             [a == b for a, b in zip(answers["exact"], answers["approximate"], strict=True)]
         )
-        print(f"{name}: best person as by the exact search {same:.3f}", flush=True)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+        print(
+            f"{name}: best person as by the exact search {same:.3f}; peak memory of this process "
+            f"so far {peak:.1f} GiB",
+            flush=True,
+        )
     if name == "SQLite":
         size = sum(p.stat().st_size for p in Path(place).parent.glob("g*"))
         print(f"{name}: {size / 2**20:,.0f} MiB in all files", flush=True)
@@ -212,19 +247,26 @@ def kill_servers(seconds: float) -> None:
             for client in clients:
                 client.start()
                 started.append(client)
-            began, kills, restarts = time.monotonic(), 0, 0
+            began, kills, restarts, told = time.monotonic(), 0, 0, 0
             while any(client.is_alive() for client in clients):
                 time.sleep(draw.uniform(2, 6))
                 i = draw.randrange(2)
-                servers[i].kill()
-                servers[i].join()
-                kills += 1
-                if restarts == 0 and time.monotonic() - began > seconds / 2:
-                    database.stop(kill=True)
+                # Whoever listens is in the middle of something; a starting one would never end.
+                if os.path.exists(sockets[i]):
+                    servers[i].kill()
+                    servers[i].join()
+                    kills += 1
+                    start(i)
+                spent = time.monotonic() - began
+                if spent > (restarts + 1) * seconds / 6 and spent < seconds:
+                    # Killed as by a failing power, or stopped, by turns; servers stay.
+                    database.stop(kill=restarts % 2 == 0)
                     time.sleep(1)
                     database.start()
                     restarts += 1
-                start(i)
+                if spent > 60 * (told + 1):
+                    told += 1
+                    print(f"  {told} min: {kills} servers, {restarts} databases", flush=True)
             for server in servers:
                 server.kill()
                 server.join()
@@ -239,8 +281,9 @@ def kill_servers(seconds: float) -> None:
                 held = [face.digest for face in gallery.faces()]
                 faults = gallery.check()
             print(
-                f"{seconds:g} s, 2 servers, 8 clients, {kills} servers killed, the database killed "
-                f"{restarts} times: {len(confirmed):,} faces confirmed ({repeated:,} sent again), "
+                f"{seconds:g} s, 2 servers, 8 clients, {kills} servers killed, the database "
+                f"killed or stopped {restarts} times: {len(confirmed):,} faces confirmed "
+                f"({repeated:,} sent again), "
                 f"{len(confirmed - set(held))} lost, {len(held) - len(set(held))} twice; "
                 f"check: {faults or 'clean'}"
             )
@@ -254,9 +297,14 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("what", choices=["size", "kills"])
     parser.add_argument("--people", type=int, default=1_000_000)
+    parser.add_argument(
+        "--store", choices=["both", "sqlite", "postgresql"], default="both", help="for size"
+    )
     parser.add_argument("--seconds", type=float, default=600)
     given = parser.parse_args()
+    # So that the database is stopped and removed, whoever ends this.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     if given.what == "size":
-        compare_sizes(given.people)
+        compare_sizes(given.people, given.store)
     else:
         kill_servers(given.seconds)

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
-from collections.abc import Callable, Sequence
+import json
+import shlex
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from mien._core.atomic import write_atomically
+from mien._core.progress import listening
 from mien.cli import console, errors, print_json, showing_progress
 from mien.errors import InputError, MienError
 
-__all__ = ["Run", "choose", "command", "run_command", "show_report"]
+__all__ = ["Run", "choose", "command", "run_command", "show_report", "spell_command"]
+
+#: Options that say where to write or to read, and nothing about what is measured.
+_PLACES = {"--data-home", "--out", "--figures", "--results", "--page", "--train", "--cards"}
+#: Those whose presence matters, and whose value does not.
+_FOLDERS = {"--cache"}
+#: Name and options of the paper that is running.
+_given: ContextVar[tuple[str, tuple[str, ...]]] = ContextVar("given")
 
 
 @dataclass(frozen=True)
@@ -30,13 +45,15 @@ class Run:
         Folder of the real data sets; None takes MIEN_DATA.
     out, figures : Path or None
         Folders for the report and for its figures.
+    results : Path or None
+        File for the results pages of the docs.
     as_json : bool
         Whether to print JSON.
     """
 
-    quick: Annotated[bool, typer.Option("--quick", help="A small version that takes minutes.")] = (
-        False
-    )
+    quick: Annotated[
+        bool, typer.Option("--quick", help="A small version that takes a minute or two.")
+    ] = False
     seed: Annotated[int, typer.Option(min=0, help="Seed of every random choice.")] = 0
     data_home: Annotated[
         Path | None, typer.Option(help="Folder of the real data sets.", show_default="MIEN_DATA")
@@ -44,6 +61,14 @@ class Run:
     out: Annotated[Path | None, typer.Option(help="Write report.html and report.json here.")] = None
     figures: Annotated[
         Path | None, typer.Option(help="Write each figure as an SVG file here, for the docs.")
+    ] = None
+    results: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write tables, figures and this command as data for the results pages of the "
+            "docs: docs/results/data/NAME.json.",
+        ),
     ] = None
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False
 
@@ -73,7 +98,7 @@ def command(
 
         def main(**options: Any) -> None:
             run = Run(**{p.name: options.pop(p.name) for p in shared})
-            with showing_progress():
+            with showing_progress() if sys.stderr.isatty() else _printing_progress():
                 report = paper(run, **options)
             if report is not None:
                 show_report(report, run)
@@ -84,6 +109,24 @@ def command(
         return main
 
     return decorate
+
+
+@contextlib.contextmanager
+def _printing_progress() -> Iterator[None]:
+    """Where there is no terminal: a line when something begins, and every ten seconds after it."""
+    begin = time.perf_counter()
+    printed: dict[str, float] = {}
+
+    def show(what: str, done: int, total: int | None) -> None:
+        now = time.perf_counter() - begin
+        if now - printed.get(what, -10.0) < 10.0:
+            return
+        printed[what] = now
+        amount = f"{done:,}" if total is None else f"{done:,} of {total:,}"
+        sys.stderr.write(f"{now:6.0f} s  {what}: {amount}\n")
+
+    with listening(show):
+        yield
 
 
 def choose(given: Sequence[str] | None, known: Sequence[str], what: str) -> tuple[str, ...]:
@@ -102,6 +145,8 @@ def show_report(report: Any, run: Run) -> None:
     """Write a report into a folder, if one is named, and print it as tables or as JSON."""
     if run.figures is not None:
         report.write_figures(run.figures)
+    if run.results is not None:
+        _write_results(report, run)
     page = None if run.out is None else report.write(run.out)
     if run.as_json:
         print_json(report.to_dict())
@@ -111,10 +156,49 @@ def show_report(report: Any, run: Run) -> None:
         errors.print(f"\nReport: {page}", highlight=False, markup=False, soft_wrap=True)
 
 
+def _write_results(report: Any, run: Run) -> None:
+    """Write a report as data for the docs: no pictures of people, no paths, no date."""
+    name, options = _given.get()
+    found = {
+        "paper": name,
+        "command": spell_command(name, options),
+        "quick": run.quick,
+        **report.to_dict(),
+    }
+    found["parts"] = [part for part in found["parts"] if part["kind"] != "gallery"]
+    text = json.dumps(_round_numbers(found), indent=1, ensure_ascii=False, allow_nan=False)
+    write_atomically(Path(str(run.results)), (text + "\n").encode("utf-8"))
+
+
+def spell_command(name: str, options: Sequence[str]) -> str:
+    """A paper's command without what says only where to write or to read."""
+    words = ["python", "-m", "papers", name]
+    left = list(options)
+    while left:
+        option, equals, value = left.pop(0).partition("=")
+        if not equals and option in _PLACES | _FOLDERS and left:
+            value = left.pop(0)
+        if option in _FOLDERS:
+            words += [option, option.strip("-").upper()]
+        elif option not in _PLACES | {"--json"}:
+            words.append(shlex.quote(option + equals + value))
+    return " ".join(words)
+
+
+def _round_numbers(value: Any) -> Any:
+    """Fractions with six digits: more are noise, and make the files large."""
+    if isinstance(value, dict):
+        return {key: _round_numbers(entry) for key, entry in value.items()}
+    if isinstance(value, list):
+        return [_round_numbers(entry) for entry in value]
+    return float(f"{value:.6g}") if isinstance(value, float) else value
+
+
 def run_command(main: Callable[..., None], name: str, options: list[str]) -> int:
     """Run a paper's function on the options of the command line; return the exit code."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
     app.command()(main)
+    _given.set((name, tuple(options)))
     try:
         app(options, prog_name=f"python -m papers {name}", standalone_mode=True)
     except MienError as error:

@@ -6,7 +6,8 @@
 
 Blocks of ``sh`` are run by bash, blocks of ``python`` in one Python process. A block of ``text``
 right after a block of ``sh`` is what the commands print: ``--write`` puts the real output there, so
-that no page shows an output that nobody saw. A command that fails stops the tutorial.
+that no page shows an output that nobody saw. A command that fails stops the tutorial. ``--write``
+also puts the time that the commands took under the title.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_TIME = re.compile(r"^\*Followed to the letter.*?\*\n\n", re.MULTILINE | re.DOTALL)
 _WIDTH = 100
 
 
@@ -32,6 +34,7 @@ _WIDTH = 100
 class Outcome:
     page: Path
     seconds: float
+    cpu: float
     blocks: int
     failed: str = ""
 
@@ -94,7 +97,7 @@ def _tidy(output: str) -> str:
 def follow(page: Path, write: bool = False) -> Outcome:
     """Run the blocks of one page; with ``write`` also replace its outputs."""
     text = page.read_text(encoding="utf-8")
-    start, blocks, failed = time.perf_counter(), 0, ""
+    start, before, blocks, failed = time.perf_counter(), os.times(), 0, ""
     pieces, end, output = [], 0, None
     with tempfile.TemporaryDirectory() as folder:
         shell = _Shell(Path(folder))
@@ -117,10 +120,22 @@ def follow(page: Path, write: bool = False) -> Outcome:
                         break
             end = found.end()
         shell.close()
-    seconds = time.perf_counter() - start
+    seconds, after = time.perf_counter() - start, os.times()
+    cpu = sum(after[2:4]) - sum(before[2:4])  # of the children
     if write and not failed:
-        page.write_text("".join(pieces) + text[end:], encoding="utf-8")
-    return Outcome(page, seconds, blocks, failed)
+        whole = state_time("".join(pieces) + text[end:], blocks, seconds, cpu)
+        page.write_text(whole, encoding="utf-8")
+    return Outcome(page, seconds, cpu, blocks, failed)
+
+
+def state_time(text: str, blocks: int, seconds: float, cpu: float) -> str:
+    """Put the time under the title of a page, in place of the one that stands there."""
+    title, _, rest = _TIME.sub("", text).partition("\n\n")
+    words = (
+        f"*Followed to the letter in a fresh environment, the {blocks} blocks of this page took "
+        f"{seconds:.0f} s by the clock, with {cpu:.0f} s of the processor's time.*"
+    )
+    return f"{title}\n\n{words}\n\n{rest}"
 
 
 def main() -> int:
@@ -135,7 +150,8 @@ def main() -> int:
         outcomes.append(outcome)
         verdict = "FAILED" if outcome.failed else "ok"
         print(
-            f"{page.name:32s} {outcome.blocks:3d} blocks {outcome.seconds:7.1f} s  {verdict}",
+            f"{page.name:32s} {outcome.blocks:3d} blocks {outcome.seconds:7.1f} s "
+            f"({outcome.cpu:.1f} s of CPU)  {verdict}",
             flush=True,
         )
         if outcome.failed:

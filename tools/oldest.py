@@ -25,7 +25,7 @@ def lowest_versions() -> dict[str, str]:
         wanted += extras[extra]
     found = {}
     for requirement in wanted:
-        match = re.match(r"([\w.-]+)\s*(?:>=|==)\s*([\w.]+)", requirement)
+        match = re.match(r"([\w.-]+)(?:\[[^\]]*\])?\s*(?:>=|==)\s*([\w.]+)", requirement)
         if match:
             found[match[1]] = match[2]
     return found

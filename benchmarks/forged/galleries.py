@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.forged.pictures import mutate
-from benchmarks.forged.run import Item
+from benchmarks.forged.run import Item, refused
 from mien.errors import MienError
 from mien.faces._journal import Journal
 from mien.gallery import Gallery
@@ -123,9 +123,7 @@ def prepare(seed: int, folder: Path) -> Item:
                     with Gallery.open(place, key=kinds[kind], timeout=2.0) as gallery:
                         made = use(gallery)
             except MienError as error:
-                words = str(error)
-                fine = "\n" not in words and len(words) < 600
-                return ("refused" if fine else "too many words"), f"{what}: {words:.200}"
+                return refused(error, f"{what}: ")
         bad = find_not_finite(made)
         return ("silent NaN", f"{what} {kind}: {bad}") if bad else ("worked", "")
 

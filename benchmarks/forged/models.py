@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import mien
-from benchmarks.forged.run import Item
+from benchmarks.forged.run import Item, refused
 from mien.errors import MienError, ModelFileError
 from tests.forge import Parts, forge, forgeries, take_apart
 from tests.sweep import find_not_finite, quiet
@@ -57,11 +57,11 @@ def prepare(seed: int, folder: Path) -> Item:
             try:
                 model = mien.load(path)
             except ModelFileError as error:
-                return _refused(error)
+                return refused(error, f"{name}: ")
             try:
                 made = CALLS[name](model, inputs)
             except MienError as error:
-                return _refused(error)
+                return refused(error, f"{name}: ")
             except ValueError as error:
                 # scikit-learn's own words about the number of features
                 if "features" in str(error):
@@ -73,8 +73,3 @@ def prepare(seed: int, folder: Path) -> Item:
         return ("silent NaN", f"{name}: {bad}") if bad else ("worked", "")
 
     return item
-
-
-def _refused(error: MienError) -> tuple[str, str]:
-    words = str(error)
-    return ("refused" if "\n" not in words and len(words) < 600 else "too many words", words[:200])

@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from benchmarks.forged.pictures import mutate
-from benchmarks.forged.run import Item
+from benchmarks.forged.run import Item, refused
 from mien.datasets._lfw import _list_archive
 from mien.errors import MienError
 from mien.media import NamedRegion, read_names, write_sidecar
@@ -104,9 +104,7 @@ def prepare(seed: int, folder: Path) -> Item:
                     state = read_state(place, _HEADER["identity"])
                     made = None if state is None else state.atoms
             except MienError as error:
-                words = str(error)
-                fine = "\n" not in words and len(words) < 900
-                return ("refused" if fine else "too many words"), f"{what}: {words:.200}"
+                return refused(error, f"{what}: ")
         bad = find_not_finite(made)
         return ("silent NaN", f"{what}: {bad}") if bad else ("worked", "")
 

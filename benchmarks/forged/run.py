@@ -3,7 +3,10 @@
 A child takes items one after another and says before each that it begins and after each what came
 of it. The parent counts a child that dies as a crash, one that computes for longer than the limit,
 or waits for ten times as long, as a hang, and begins another one behind that item. Children have a
-limit of memory.
+limit of memory, and more than ``BOUND_BYTES`` of resident memory is a fault as well. A refusal must
+be one sentence of at most ``LONGEST`` letters.
+
+With ``--log FOLDER`` each item is written down, and the same command continues where it stopped.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import collections
 import json
 import os
 import queue
+import re
 import resource
 import shutil
 import subprocess
@@ -31,11 +35,13 @@ PARTS = {
     "galleries": 10_000,
     "pictures": 10_000,
     "names": 10_000,
-    "arrays": 0,
+    "arrays": 5_000,
     "kills": 2_000,
 }
 LIMIT_SECONDS = 120.0
 LIMIT_BYTES = 3 * 2**30
+BOUND_BYTES = 2**30
+LONGEST = 600
 FINE = ("worked", "refused")
 
 Item = Callable[[int], tuple[str, str]]
@@ -49,6 +55,21 @@ def find_part(name: str, seed: int, folder: Path) -> Item:
     return made
 
 
+def refused(error: Exception, where: str = "") -> tuple[str, str]:
+    """The outcome of a refusal: its words must be one sentence."""
+    words = str(error)
+    fine = words.strip() and "\n" not in words and len(words) <= LONGEST
+    fine = fine and not re.search(r"[.!?] [A-Z]", words)
+    return ("refused" if fine else "too many words"), f"{where}{words:.200}"
+
+
+def make_folder() -> Path:
+    """A temporary folder, in memory where the system has such a place."""
+    memory = Path("/dev/shm")
+    place = memory if memory.is_dir() and os.access(memory, os.W_OK) else None
+    return Path(tempfile.mkdtemp(prefix="mien-forged-", dir=place))
+
+
 def child(name: str, seed: int, first: int, n: int, folder: Path) -> None:
     """Take the items from first on, in a process of its own."""
     resource.setrlimit(resource.RLIMIT_AS, (LIMIT_BYTES, LIMIT_BYTES))
@@ -58,6 +79,7 @@ def child(name: str, seed: int, first: int, n: int, folder: Path) -> None:
     item = find_part(name, seed, folder)
     for k in range(first, n):
         pipe.write(json.dumps({"begin": k}) + "\n")
+        start = time.process_time()
         try:
             outcome, words = item(k)
         except StopIteration:
@@ -68,31 +90,56 @@ def child(name: str, seed: int, first: int, n: int, folder: Path) -> None:
             where = f"{Path(place.filename).name}:{place.lineno}"
             words = f"{type(error).__name__}: {error!s:.160} ({where})"
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        pipe.write(json.dumps({"end": k, "outcome": outcome, "words": words, "peak": peak}) + "\n")
+        said = {"end": k, "outcome": outcome, "words": words, "peak": peak}
+        said["seconds"] = round(time.process_time() - start, 4)
+        pipe.write(json.dumps(said) + "\n")
     pipe.write(json.dumps({"done": True}) + "\n")
 
 
 class Count:
     """What came of the items of one part."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: Path | None = None) -> None:
         self.outcomes: collections.Counter[str] = collections.Counter()
         self.faults: list[str] = []
         self.peak = 0
         self.slowest = 0.0
+        self.seconds = 0.0
+        self.next = 0
+        self.log: Any = None
+        if log is not None:
+            log.parent.mkdir(parents=True, exist_ok=True)
+            if log.exists():
+                for line in log.read_text().splitlines():
+                    self.add(*json.loads(line))
+            self.log = log.open("a", buffering=1)
 
-    def add(self, k: int, outcome: str, words: str) -> None:
+    def add(self, k: int, outcome: str, words: str, peak: int = 0, seconds: float = 0.0) -> None:
+        if self.log is not None:
+            self.log.write(json.dumps([k, outcome, words, peak, seconds]) + "\n")
+        self.next = k + 1
         self.outcomes[outcome] += 1
         if outcome not in FINE:
             self.faults.append(f"{k}: {outcome}: {words}")
+        if peak > BOUND_BYTES >= self.peak:
+            self.faults.append(f"{k}: memory: {peak / 2**20:.0f} MiB")
+        self.peak = max(self.peak, peak)
+        self.slowest = max(self.slowest, seconds)
+        self.seconds += seconds
 
 
-def run_part(name: str, n: int, seed: int, show: Callable[[str], None] = print) -> Count:
+def run_part(
+    name: str,
+    n: int,
+    seed: int,
+    log: Path | None = None,
+    show: Callable[[str], None] = print,
+) -> Count:
     """All items of a part, over as many children as it takes."""
-    count = Count()
-    first = 0
+    count = Count(log)
+    first = count.next
     while first < n:
-        folder = Path(tempfile.mkdtemp(prefix="mien-forged-"))
+        folder = make_folder()
         try:
             first = _run_child(name, n, seed, first, folder, count)
         finally:
@@ -142,9 +189,7 @@ def _run_child(name: str, n: int, seed: int, first: int, folder: Path, count: Co
             if "begin" in said:
                 at, since, used = said["begin"], time.monotonic(), _cpu_seconds(process.pid)
             elif "end" in said:
-                count.add(said["end"], said["outcome"], said["words"])
-                count.peak = max(count.peak, said["peak"])
-                count.slowest = max(count.slowest, time.monotonic() - since)
+                count.add(*(said[key] for key in ("end", "outcome", "words", "peak", "seconds")))
             else:
                 return n
 
@@ -163,6 +208,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], help="all if none is named")
     parser.add_argument("--n", type=int, help="items of each part")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--log", type=Path, help="folder of what came of each item; continue there")
     parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
     parser.add_argument("--child", help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
@@ -172,14 +218,15 @@ def main(arguments: list[str] | None = None) -> None:
         return
     bad = 0
     for name in given.parts or PARTS:
-        start = time.perf_counter()
-        n = given.n or PARTS[name] or 10**9
-        count = run_part(name, n, given.seed, lambda text: print(text, flush=True))
+        n = given.n or PARTS[name]
+        log = given.log and given.log / f"{name}-{given.seed}.jsonl"
+        count = run_part(name, n, given.seed, log, lambda text: print(text, flush=True))
         for fault in count.faults[:50]:
             print("   ", fault)
         bad += len(count.faults)
         print(
-            f"{name}: {time.perf_counter() - start:.0f} s, peak {count.peak / 2**20:.0f} MiB, "
-            f"slowest item {count.slowest:.1f} s, {len(count.faults)} faults"
+            f"{name}: {count.seconds:.0f} s of computing, peak {count.peak / 2**20:.0f} MiB of at "
+            f"most {BOUND_BYTES / 2**20:.0f}, slowest item {count.slowest:.1f} s, "
+            f"{len(count.faults)} faults"
         )
     sys.exit(bool(bad))

@@ -21,7 +21,7 @@ def main(
     rounds: Annotated[
         int | None,
         typer.Option(
-            min=1, help="How often faces are painted anew.", show_default="24, 1 if --quick"
+            min=1, help="How often faces are painted anew.", show_default="24, 3 if --quick"
         ),
     ] = None,
 ) -> Any:
@@ -29,7 +29,13 @@ def main(
     from mien._core.atomic import write_atomically
     from papers.covered.run import train_covered
 
-    model = train_covered(run.data_home, rounds=run.pick(rounds, 1, 24), random_state=run.seed)
+    model = train_covered(
+        run.data_home,
+        rounds=run.pick(rounds, 3, 24),
+        n_people=run.pick(None, 300, None),
+        n_painted=run.pick(None, 1000, 4000),
+        random_state=run.seed,
+    )
     if train is not None:
         write_atomically(train, model.to_bytes())
         errors.print(f"Coefficients: {train}", highlight=False, markup=False, soft_wrap=True)

@@ -14,7 +14,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.neural_network import MLPClassifier
 
 from mien._core.progress import track
-from mien.datasets import data_home, load_lfw, load_lfw_landmarks
+from mien.datasets import data_home, load_lfw, load_lfw_embeddings, load_lfw_landmarks
 from mien.evaluation import wilson_interval
 from mien.faces import Face, align_face, analyse_pictures
 from mien.faces._covered import BLOCKS, covered_features, logit, lower_share
@@ -24,9 +24,7 @@ from papers.covered.covers import PLACES, paint_cover, vary_picture
 
 __all__ = ["CoveredFaces", "train_covered"]
 
-_LOWER = ("mask", "half", "hand")
 _HIDDEN = 80
-_BATCH = 4000
 _PASSES = 4
 _COVERED_SHARE = 0.5
 _LEAST_TEXTURE = 112
@@ -56,7 +54,12 @@ class _Crops:
 
 
 def train_covered(
-    home: str | os.PathLike[str] | None = None, *, rounds: int = 24, random_state: int = 0
+    home: str | os.PathLike[str] | None = None,
+    *,
+    rounds: int = 24,
+    n_people: int | None = None,
+    n_painted: int = 4000,
+    random_state: int = 0,
 ) -> CoveredFaces:
     """Learn the map of covered blocks.
 
@@ -65,7 +68,11 @@ def train_covered(
     home : path or None
         Folder of real data with ``lfw``, ``photos`` and ``corel1k``; None takes ``MIEN_DATA``.
     rounds : int
-        Times that 4,000 faces are newly painted and gone through four times.
+        Times that ``n_painted`` faces are newly painted and gone through four times.
+    n_people : int or None
+        People of LFW, the first of the alphabet; None is all.
+    n_painted : int
+        Faces that are painted in a round, to calibrate (at most 3,000), and to judge.
     random_state : int
         Seed of everything that is drawn.
 
@@ -82,7 +89,7 @@ def train_covered(
     judge; the Corel pictures are split too.
     """
     place = data_home(home)
-    crops = _read_crops(place)
+    crops = _read_crops(place, n_people)
     textures = _read_textures(place / "corel1k" / "images")
     part = _split_people(crops.people)
     rs = np.random.RandomState(random_state)
@@ -92,11 +99,11 @@ def train_covered(
     for done in track(range(rounds), "learning what is covered"):
         # Smaller steps towards the end.
         network.learning_rate_init = 1e-3 * 0.5 ** (4 * done / rounds)
-        images, masks, _ = _paint(learn, textures[::2], _BATCH, rs)
+        images, masks, _ = _paint(learn, textures[::2], n_painted, rs)
         X, y = covered_features(images), _blocks(masks)
         for _ in range(_PASSES):
             network.partial_fit(X, y, classes=classes)
-    images, masks, _ = _paint(_choose(crops, part == 1), textures[::2], 3000, rs)
+    images, masks, _ = _paint(_choose(crops, part == 1), textures[::2], min(3000, n_painted), rs)
     scale, offset = _calibrate(lower_share(_predict(network, images)), _truth(masks))
     arrays = {
         "first": network.coefs_[0].astype(np.float16),
@@ -106,15 +113,17 @@ def train_covered(
         "scale": np.float32(scale),
         "offset": np.float32(offset),
     }
-    report = _judge(network, arrays, _choose(crops, part == 2), textures[1::2], rs)
+    report = _judge(network, arrays, _choose(crops, part == 2), textures[1::2], n_painted, rs)
     return CoveredFaces(arrays, report)
 
 
-def _read_crops(home: Path) -> _Crops:
+def _read_crops(home: Path, n_people: int | None) -> _Crops:
     """Aligned faces of LFW in grey, and of the colour pictures at hand."""
-    lfw = load_lfw(home)
+    everybody = load_lfw_embeddings(home, "sface").people
+    names = np.unique(everybody)[:n_people]
+    lfw = load_lfw(home, people=[str(name) for name in names])
+    landmarks, detected = (a[np.isin(everybody, names)] for a in load_lfw_landmarks(home))
     rows = np.unique(lfw.people, return_index=True)[1]
-    landmarks, detected = load_lfw_landmarks(home)
     images, people, grey = [], [], []
     for row in track(rows.tolist(), "aligning LFW"):
         if detected[row]:
@@ -208,10 +217,11 @@ def _judge(
     arrays: dict[str, np.ndarray],
     crops: _Crops,
     textures: list[np.ndarray],
+    n_painted: int,
     rs: np.random.RandomState,
 ) -> Report:
     """Rates on people and textures that were not learned from."""
-    images, masks, kinds = _paint(crops, textures, 4000, rs)
+    images, masks, kinds = _paint(crops, textures, n_painted, rs)
     maps = _predict(network, images)
     odds = arrays["scale"] * logit(lower_share(maps)) + arrays["offset"]
     truth = _truth(masks)

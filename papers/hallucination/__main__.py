@@ -14,7 +14,11 @@ def main(
     run: Run,
     sets: Annotated[
         list[str] | None,
-        typer.Option("--set", help="lfw, orl or rendered. Repeat for several.", show_default="all"),
+        typer.Option(
+            "--set",
+            help="lfw, orl or rendered. Repeat for several.",
+            show_default="all, orl if --quick",
+        ),
     ] = None,
     study: Annotated[
         bool, typer.Option("--study", help="Also vary K and β of the dictionaries.")
@@ -25,7 +29,7 @@ def main(
 
     return reproduce_hallucination(
         run.data_home,
-        sets=choose(sets, SETS, "set"),
+        sets=choose(sets or run.pick(None, ["orl"], None), SETS, "set"),
         quick=run.quick,
         study=study,
         random_state=run.seed,

@@ -34,7 +34,7 @@ def load_sets(
     for name in names:
         report_progress(f"reading {name}", 0, 1)
         if name == "lfw":
-            faces = load_lfw(home, size=SIZE)
+            faces = load_lfw(home, size=SIZE, min_pictures=10 if quick else 1)
             settings = {"n_atoms": 300 if quick else 1000, "max_iter": 3 if quick else 8}
             most, n_test = (2000, 200) if quick else (len(faces), 800)
             test_size = 0.1
@@ -43,7 +43,7 @@ def load_sets(
             settings = {"n_atoms": 75, "max_iter": 3 if quick else 10}
             most, n_test, test_size = len(faces), 100, 0.25
         else:
-            faces = crop_rendered(make_faces(300 if quick else 2000, 4, size=64, random_state=seed))
+            faces = crop_rendered(make_faces(100 if quick else 2000, 4, size=64, random_state=seed))
             settings = {"n_atoms": 300 if quick else 1000, "max_iter": 3 if quick else 8}
             most, n_test, test_size = len(faces), 200 if quick else 800, 0.1
         settings["n_nonzero_coefs"] = 20

@@ -73,7 +73,7 @@ def reproduce_hallucination(
 
 
 def _add_set(report: Report, faces: Faces, seed: int) -> None:
-    learned: dict[float, FaceCompleter] = {}
+    learned: dict[tuple[Any, ...], FaceCompleter] = {}
     results = [
         run_row(row, faces, seed, learned)
         for row in track(ROWS, f"{faces.name}: methods", total=len(ROWS))

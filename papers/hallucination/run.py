@@ -61,6 +61,7 @@ ROWS = (
     ),
     Row("Fastfood 5×", "fastfood", {"expansion": 5}, 18.9251, 2.3213, 0.919, 0.033),
     Row("Fastfood 10×", "fastfood", {"expansion": 10}, 20.1496, 2.4243, 0.951, 0.025),
+    Row("Fastfood 5×, sine alone", "fastfood", {"expansion": 5, "functions": "sin"}),
     Row("DW-KSVD, β chosen", "dictionary", {}),
     Row("ridge", "ridge", {}),
     Row("ridge on Fastfood features", "feature-ridge", {"expansion": 5}),
@@ -72,16 +73,17 @@ _SEEDED = ("ksvd", "dictionary", "fastfood", "feature-ridge", "mixture", "auto")
 
 
 def run_row(
-    row: Row, faces: Faces, seed: int, learned: dict[float, FaceCompleter] | None = None
+    row: Row, faces: Faces, seed: int, learned: dict[tuple[Any, ...], FaceCompleter] | None = None
 ) -> dict[str, Any]:
     """Learn and complete: the result with PSNR of every test face, times and pictures.
 
-    ``learned`` keeps Fastfood dictionaries by expansion: the rows that differ in how features are
-    inverted share one.
+    ``learned`` keeps Fastfood dictionaries by expansion and functions: the rows that differ in how
+    features are inverted share one.
     """
     kept = None
+    key = row.params.get("expansion"), row.params.get("functions")
     if learned and row.completer == "fastfood":
-        kept = learned.get(row.params["expansion"])
+        kept = learned.get(key)
     start = time.perf_counter()
     if kept is not None:
         model = copy.copy(kept)
@@ -96,7 +98,7 @@ def run_row(
         model = FaceCompleter(make_completer(row.completer, **params), keep_visible=False)
         model.fit(faces.train.images, people=faces.train.people)
         if learned is not None and row.completer == "fastfood":
-            learned[row.params["expansion"]] = model
+            learned[key] = model
     seconds = time.perf_counter() - start
     completed = np.asarray(model.complete(faces.test.images))
     cover = make_cover("below-eyes", (SIZE, SIZE))

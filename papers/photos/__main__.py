@@ -17,7 +17,7 @@ def main(
         typer.Option(
             help="vectors, detection, five-people, public-figures, tracks or boxes. "
             "Repeat for several.",
-            show_default="all",
+            show_default="all, without boxes if --quick",
         ),
     ] = None,
     engine: Annotated[
@@ -38,7 +38,7 @@ def main(
 
     return reproduce_photos(
         run.data_home,
-        parts=choose(part, PARTS, "part"),
+        parts=choose(part or run.pick(None, PARTS[:-1], None), PARTS, "part"),
         engines=choose(engine or run.pick(None, ["sface"], None), ENGINES, "engine"),
         every=run.pick(every, 20, 1),
     )

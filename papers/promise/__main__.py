@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,12 +16,12 @@ from papers._command import Run, choose, command
 def main(
     run: Run,
     cache: Annotated[
-        Path,
+        Path | None,
         typer.Option(
             help="Folder for the vectors that the engines make: personal data, readable by you "
-            "alone."
+            "alone. Without it they are made again every time, which takes most of the time."
         ),
-    ],
+    ] = None,
     engine: Annotated[
         list[str] | None,
         typer.Option(help="sface or dlib. Repeat for both.", show_default="both, sface if --quick"),
@@ -52,28 +54,28 @@ def main(
     ] = None,
 ) -> Any:
     """Judge stated error rates on galleries of every camera and crowd there is."""
-    from papers.promise.page import fill_page, make_tables
+    from papers.promise.page import make_tables
     from papers.promise.report import ENGINES, PARTS, reproduce_promise
     from papers.promise.run import SETTINGS
+    from tools.tables import write_tables
 
     engines = choose(run.pick(engine, ["sface"], ENGINES), ENGINES, "engine")
-    report = reproduce_promise(
-        cache,
-        run.data_home,
-        engines=engines,
-        parts=choose(run.pick(part, ["rates"], PARTS), PARTS, "part"),
-        n_draws=run.pick(draws, 3, 10),
-        settings=run.pick(None, [s for s in SETTINGS if s[0] <= 25], SETTINGS),
-    )
+    with tempfile.TemporaryDirectory() if cache is None else nullcontext(cache) as folder:
+        report = reproduce_promise(
+            folder,
+            run.data_home,
+            engines=engines,
+            parts=choose(run.pick(part, ["rates"], PARTS), PARTS, "part"),
+            cameras=run.pick(None, ("photos", "orl", "yale"), None),
+            n_draws=run.pick(draws, 3, 10),
+            settings=run.pick(None, [s for s in SETTINGS if s[0] <= 25], SETTINGS),
+        )
     found = report.to_dict()["parts"]
     if figures is not None:
         _draw(figures, engines, found)
     tables = make_tables(found)
-    if page == Path("-"):
-        for name, table in tables.items():
-            typer.echo(f"{name}\n\n{table}\n")
-    elif page is not None:
-        page.write_text(fill_page(page.read_text(encoding="utf-8"), tables), encoding="utf-8")
+    if page is not None:
+        write_tables(page, tables)
     return report
 
 

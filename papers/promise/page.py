@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["fill_page", "make_tables"]
+from tools.tables import make_table
+
+__all__ = ["make_tables"]
 
 Row = dict[str, Any]
 _METHODS = {
@@ -32,13 +34,8 @@ def _signed(x: float) -> str:
     return ("−" if x < 0 else "+") + f"{abs(x):.2f}"
 
 
-def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
 def _moves(rows: Sequence[Row]) -> str:
-    return _table(
+    return make_table(
         ("domain", "shift", "stretch", "tail", "as shipped", "shift known", "stretch too"),
         [
             (
@@ -58,7 +55,7 @@ def _normalisations(rows: Sequence[Row]) -> str:
         "cohort of the domain",
     )  # fmt: skip
     missed = {row["domain"]: row for row in rows if row["what"] == "misses"}
-    return _table(
+    return make_table(
         ("domain", *names),
         [
             (
@@ -95,7 +92,7 @@ def _held(rows: Sequence[Row]) -> str:
                     str(row["clearly worse than cosine"]),
                 )
             )  # fmt: skip
-    return _table(
+    return make_table(
         (
             "rate", "method", "settings", "at most 2 ×", "½ to 2 ×", "at most 3 ×",
             "largest (its lower end)", "clearly above 3 ×", "misses within 2 points",
@@ -106,7 +103,7 @@ def _held(rows: Sequence[Row]) -> str:
 
 
 def _promises(rows: Sequence[Row]) -> str:
-    return _table(
+    return make_table(
         ("method", "`promised`", "settings", "at most 2 ×", "at most 3 ×", "largest"),
         [
             (
@@ -136,7 +133,7 @@ def _domains(rows: Sequence[Row]) -> str:
                 _share(float(np.mean(column("misses, oracle")))),
             )
         )  # fmt: skip
-    return _table(
+    return make_table(
         (
             "domain", "settings", *_METHODS.values(), "misses: before", "with the enrolled",
             "and unnamed faces", "oracle",
@@ -146,7 +143,7 @@ def _domains(rows: Sequence[Row]) -> str:
 
 
 def _adapted(rows: Sequence[Row]) -> str:
-    return _table(
+    return make_table(
         (
             "domain", "stated", "realised", "largest draw", "missed", "oracle, shipped scores",
             "oracle, its own scores", "moved",
@@ -165,7 +162,7 @@ def _adapted(rows: Sequence[Row]) -> str:
 
 def _groups(rows: Sequence[Row]) -> str:
     rates = [name for name in rows[0] if name.startswith("FAR")]
-    return _table(
+    return make_table(
         ("group", "people", *rates),
         [
             (
@@ -202,17 +199,3 @@ def make_tables(parts: Sequence[dict[str, Any]]) -> dict[str, str]:
             name, show = _SHOWN[title]
             found[f"{name} {engine}"] = show(part["rows"])
     return found
-
-
-def fill_page(text: str, tables: dict[str, str]) -> str:
-    """The page with the tables between ``<!-- NAME ENGINE -->`` and ``<!-- end -->``.
-
-    Marks without a table stay as they are: the numbers of another run.
-    """
-    for name, table in tables.items():
-        mark = f"<!-- {name} -->"
-        start = text.find(mark)
-        end = text.find("<!-- end -->", start)
-        if start >= 0 and end >= 0:
-            text = f"{text[:start]}{mark}\n\n{table}\n\n{text[end:]}"
-    return text

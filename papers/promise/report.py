@@ -41,6 +41,7 @@ def reproduce_promise(
     *,
     engines: Sequence[str] = ENGINES,
     parts: Sequence[str] = PARTS,
+    cameras: Sequence[str] | None = None,
     n_draws: int = 10,
     settings: Sequence[tuple[int, int]] = SETTINGS,
 ) -> Report:
@@ -57,6 +58,8 @@ def reproduce_promise(
     parts : tuple of {"reasons", "rates", "adapt", "aside"}
         What moves impostors; the rates of all domains; the same after adapting to ten people; the
         people and cameras kept aside.
+    cameras : tuple of str or None
+        Some of :data:`DOMAINS` beside LFW's stored vectors; None is all of them.
     n_draws : int
         Galleries for each setting; a third of it from 300 people on.
     settings : tuple of (int, int)
@@ -75,7 +78,7 @@ def reproduce_promise(
     )
     for engine in engines:
         report.heading(engine)
-        judged = _Judged(report, engine, cache, data, "aside" in parts)
+        judged = _Judged(report, engine, cache, data, "aside" in parts, cameras)
         if "reasons" in parts:
             judged.report_reasons()
         if "rates" in parts:
@@ -93,10 +96,18 @@ def reproduce_promise(
 class _Judged:
     """Models, domains and priors of an engine, and the tables made of them."""
 
-    def __init__(self, report: Report, engine: str, cache: Any, data: Any, aside: bool) -> None:
+    def __init__(
+        self,
+        report: Report,
+        engine: str,
+        cache: Any,
+        data: Any,
+        aside: bool,
+        cameras: Sequence[str] | None,
+    ) -> None:
         self.report, self.engine = report, engine
         self.sources = fit_sources(engine, data, SOURCES if aside else ("half", "all"))
-        self.domains = load_domains(engine, cache, data)
+        self.domains = load_domains(engine, cache, data, cameras=cameras)
         self.whole = [domain for domain in self.domains if domain.groups is None]
         clean = self.domains[0]
         self.alike, self.groups = measure_lookalikes(self.sources["half"], clean.X, clean.people)

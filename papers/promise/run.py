@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 
 from mien._core.progress import report as report_progress
+from mien._core.progress import track
 from mien.datasets import load_lfw_embeddings
 from mien.errors import InputError
 from mien.evaluation import LogisticCalibration, draw_people
@@ -27,7 +28,7 @@ from mien.verification import (
     rate_per_person,
     update_belief,
 )
-from papers.promise.data import Domain, list_domains, load_domain, split_lfw
+from papers.promise.data import DOMAINS, Domain, list_domains, load_domain, split_lfw
 
 __all__ = [
     "FARS",
@@ -86,10 +87,23 @@ def group_by_look(X: np.ndarray, people: np.ndarray, n_groups: int = N_GROUPS) -
 
 
 def load_domains(
-    engine: str, cache: str | os.PathLike[str], home: Any = None, *, aside: bool = False
+    engine: str,
+    cache: str | os.PathLike[str],
+    home: Any = None,
+    *,
+    aside: bool = False,
+    cameras: Sequence[str] | None = None,
 ) -> list[Domain]:
-    """Every domain of an engine, and LFW once more as crowds of people who look alike."""
-    found = [load_domain(name, engine, cache, home) for name in list_domains(engine, aside=aside)]
+    """Every domain of an engine, and LFW once more as crowds of people who look alike.
+
+    With ``cameras``, of the domains whose pictures go through the engine only those.
+    """
+    names = list_domains(engine, aside=aside)
+    if cameras is not None:
+        names = [name for name in names if name not in DOMAINS or name in cameras]
+    found = [
+        load_domain(name, engine, cache, home) for name in track(names, f"domains of {engine}")
+    ]
     clean = found[0]
     name = clean.name.replace("clean", "look-alikes")
     return [*found, replace(clean, name=name, groups=group_by_look(clean.X, clean.people))]

@@ -8,7 +8,7 @@ import numpy as np
 
 from mien.datasets import load_lfw_embeddings
 from mien.evaluation import b_cubed
-from mien.recognition import faces_concerned, link_faces, rate_pairs, score_sets
+from mien.recognition import OWNER_ODDS, faces_concerned, link_faces, rate_pairs, score_sets
 from mien.verification import JointBayesian, Verifier
 
 __all__ = ["ORDERS", "Faces", "answers_to_reach", "draw_faces", "load_source", "review"]
@@ -112,8 +112,10 @@ def _choose(
     """The next pair of groups, or None where nothing is left to ask."""
     top = np.maximum(scores.max(axis=1), 0.0)
     n = max(int(alive.sum()) - 1, 1)
-    totals = top + np.log(np.exp(scores - top[:, None]).sum(axis=1) + n * np.exp(-top))
-    chances = rate_pairs(scores, totals[:, None], totals[None, :])
+    others = np.exp(scores - top[:, None]).sum(axis=1)
+    totals = top + np.log(others + counts * n / OWNER_ODDS * np.exp(-top))
+    sizes = counts[:, None], counts[None, :]
+    chances = rate_pairs(scores, totals[:, None], totals[None, :], *sizes)
     if order == "expected gain":
         worth = chances * faces_concerned(counts[:, None], counts[None, :])
     elif order == "likeliest same":

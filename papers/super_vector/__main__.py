@@ -18,7 +18,7 @@ def main(
             "--set",
             help="orl, lfw, corel, kth, handwritten, leaves, msrc, orl-views or wiki. "
             "Repeat for several.",
-            show_default="all that are found",
+            show_default="all that are found, orl-views and msrc if --quick",
         ),
     ] = None,
     method: Annotated[
@@ -35,7 +35,7 @@ def main(
     from papers.super_vector.run import run_super_vector
 
     result = run_super_vector(
-        sets,
+        sets or run.pick(None, ["orl-views", "msrc"], None),
         home=run.data_home,
         methods=method,
         n_splits=run.pick(splits, 2, 8),

@@ -40,6 +40,7 @@ __all__ = [
     "METHODS",
     "compare_encoders",
     "corrected_interval",
+    "reduce_view",
     "run_super_vector",
     "shared_variance",
 ]
@@ -76,7 +77,7 @@ def corrected_interval(
     return mean, mean - half, mean + half
 
 
-def _reduce(bags: Bags, train: np.ndarray, rng: np.random.Generator) -> Bags:
+def reduce_view(bags: Bags, train: np.ndarray, rng: np.random.Generator) -> Bags:
     """Scale and PCA of a view, learned from the bags to learn from."""
     rows = np.concatenate([np.arange(bags.offsets[i], bags.offsets[i + 1]) for i in train])
     rows = rng.permutation(rows)[:DESCRIPTORS]
@@ -91,7 +92,7 @@ def _reduce(bags: Bags, train: np.ndarray, rng: np.random.Generator) -> Bags:
 def _prepare(data: PairedSet, learn: np.ndarray, seeds: tuple[int, ...]) -> Division:
     """Both views reduced by what the bags to learn from say."""
     rng = np.random.default_rng(seeds)
-    first, second = (_reduce(view, learn, rng) for view in (data.first, data.second))
+    first, second = (reduce_view(view, learn, rng) for view in (data.first, data.second))
     sizes = first.descriptors.shape[1], second.descriptors.shape[1]
     # Choosing among settings is done with half of the descriptors, for the sake of time.
     most = DESCRIPTORS if len(seeds) == 2 else DESCRIPTORS // 2

@@ -17,7 +17,7 @@ def main(
         typer.Option(
             help="Shift to run: lowres, covered, orl or camera. Repeat for several; "
             "none skips them.",
-            show_default="all, without orl if --quick",
+            show_default="all, lowres if --quick",
         ),
     ] = None,
     feature: Annotated[
@@ -25,7 +25,7 @@ def main(
         typer.Option(
             help="Features for LFW's own protocol: dlib, sface, lbp or landmarks. "
             "Repeat for several; none skips the protocol.",
-            show_default="all, or dlib and sface if --quick",
+            show_default="all, sface if --quick",
         ),
     ] = None,
     repetitions: Annotated[

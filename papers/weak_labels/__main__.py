@@ -15,9 +15,11 @@ def main(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            help="yale, yale-smoothed, yale-crops, orl, lfw, dimension, clusters, "
-            "tracks, retrieval or soft. Repeat for several.",
-            show_default="all",
+            help="yale, yale-smoothed, yale-13, yale-13-smoothed, yale-crops, orl, lfw, "
+            "feret-shaped, dimension, scatter, clusters, clusters-13, tracks, retrieval, "
+            "many-classes or soft. "
+            "Repeat for several.",
+            show_default="all, orl, clusters and retrieval if --quick",
         ),
     ] = None,
     groupings: Annotated[
@@ -32,11 +34,11 @@ def main(
     ] = None,
 ) -> Any:
     """Recognise, cluster and retrieve from groups without names, beside the paper's numbers."""
-    from papers.weak_labels.report import PARTS, reproduce_weak_labels
+    from papers.weak_labels.report import PARTS, QUICK, reproduce_weak_labels
 
     return reproduce_weak_labels(
         run.data_home,
-        parts=choose(part, PARTS, "part"),
+        parts=choose(part or run.pick(None, QUICK, None), PARTS, "part"),
         repeats=run.pick(groupings, 2, 100),
         starts=run.pick(starts, 5, 100),
         random_state=run.seed,

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from scipy.io import loadmat
 
 from mien._core.linalg import thin_svd
 from mien._core.progress import track
 from mien.datasets import data_home, load_lfw, load_orl, load_yale
 from mien.errors import DataError, MissingDataError
-from mien.faces import load_engine
+from mien.faces import THIRTEEN, LandmarkFinder, load_engine
 from mien.features import colour_texture, local_vectors, mean_shape, warp_faces
 from mien.media import group_tracks, read_image, resize_images
 
@@ -23,6 +24,7 @@ __all__ = [
     "NamedVectors",
     "TrackedFaces",
     "load_corel",
+    "load_leaves",
     "load_tracks",
     "turn_into_span",
     "turn_towards",
@@ -87,25 +89,37 @@ def turn_towards(X: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.column_stack([inside, np.sqrt(np.maximum(off, 0.0))])
 
 
-def warp_by_landmarks(images: np.ndarray, size: int = 48, margin: float = 0.35) -> np.ndarray:
+def warp_by_landmarks(
+    images: np.ndarray, size: int = 48, margin: float = 0.35, *, thirteen: bool = False
+) -> np.ndarray:
     """Grey pictures (n, h, w) uint8 of one face each to faces (n, size, size).
 
-    The five landmarks of the face detector come to lie on their mean shape by a thin-plate spline;
-    ``margin`` is what is left free around them, so that brow, cheeks and chin are in the picture.
+    The five landmarks of the face detector, or thirteen of the landmarker, come to lie on their
+    mean shape by a thin-plate spline; ``margin`` is what is left free around them, so that brow,
+    cheeks and chin are in the picture.
     """
     engine = load_engine("sface")
-    landmarks = np.empty((len(images), 5, 2))
+    finder = LandmarkFinder() if thirteen else None
+    landmarks = np.empty((len(images), 5 if finder is None else len(THIRTEEN), 2))
     for n, image in enumerate(track(images, "finding landmarks", len(images))):
-        found = engine.detect(np.repeat(image[:, :, None], 3, axis=2))
+        colour = np.repeat(image[:, :, None], 3, axis=2)
+        found = engine.detect(colour)
         if not found:
             raise DataError(f"no face was found in picture {n} of {len(images)}")
-        landmarks[n] = found[0].landmarks
+        if finder is None:
+            landmarks[n] = found[0].landmarks
+        else:
+            landmarks[n] = finder.find(colour, found[0]).thirteen
     return warp_faces(images, landmarks, mean_shape(landmarks, size, margin), size=size)
 
 
-def _warped_yale(home: Home, name: str, smooth: float, words: str) -> NamedVectors:
+def _warped_yale(
+    home: Home, name: str, smooth: float, words: str, *, thirteen: bool = False
+) -> NamedVectors:
     faces = load_yale(home)
-    X = turn_into_span(local_vectors(warp_by_landmarks(faces.images), smooth=smooth))
+    # Thirteen points reach from the brows to the chin and need less room around them.
+    warped = warp_by_landmarks(faces.images, margin=0.1 if thirteen else 0.35, thirteen=thirteen)
+    X = turn_into_span(local_vectors(warped, smooth=smooth))
     return NamedVectors(name, X, faces.people, 7, (3, 5, 7), words)
 
 
@@ -120,6 +134,18 @@ def load_yale_smoothed(home: Home) -> NamedVectors:
     return _warped_yale(
         home, "Yale, smoothed", 1.0, "the same, then blurred by a Gaussian of 1 pixel"
     )
+
+
+def load_yale_thirteen(home: Home) -> NamedVectors:
+    """Warped by thirteen landmarks, as many as the paper has; the rest as printed."""
+    words = "warped by thirteen landmarks to 48×48 pixels, normalised in 5×5 windows"
+    return _warped_yale(home, "Yale, 13 landmarks", 0.0, words, thirteen=True)
+
+
+def load_yale_thirteen_smoothed(home: Home) -> NamedVectors:
+    """The same, blurred by one pixel after the normalisation."""
+    words = "warped by thirteen landmarks, then blurred by a Gaussian of 1 pixel"
+    return _warped_yale(home, "Yale, 13 landmarks, smoothed", 1.0, words, thirteen=True)
 
 
 def load_yale_crops(home: Home) -> NamedVectors:
@@ -149,13 +175,39 @@ def load_lfw_people(home: Home) -> NamedVectors:
     return NamedVectors("LFW", X, faces.people[rows], 10, (2, 5, 10), words)
 
 
+def load_feret_shaped(home: Home) -> NamedVectors:
+    """A set of FERET's shape from LFW: 239 people, three pictures each to learn from, two asked."""
+    faces = load_lfw(home, min_pictures=5)
+    names = np.unique(faces.people)
+    chosen = np.sort(np.random.default_rng(0).permutation(names)[:239])
+    rows = np.concatenate([np.flatnonzero(faces.people == name)[:5] for name in chosen])
+    middle = resize_images(faces.images[rows][:, 16:112, 16:112], 48)
+    X = turn_into_span(local_vectors(middle, smooth=1.0))
+    words = "of LFW, five each, normalised in 5×5 windows and blurred by 1 pixel"
+    return NamedVectors("FERET's shape", X, faces.people[rows], 3, (2, 3), words)
+
+
+def load_leaves(home: Home) -> tuple[np.ndarray, np.ndarray]:
+    """Three views of 1,600 leaves of 100 kinds as one vector, each view of equal variance."""
+    path = data_home(home) / "multiview" / "100Leaves.mat"
+    if not path.is_file():
+        raise MissingDataError(f"{str(path)!r} does not exist")
+    content = loadmat(path)
+    views = [np.asarray(view, dtype=np.float64) for view in content["X"].ravel()]
+    scaled = [view / np.sqrt(view.var(axis=0).sum()) for view in views]
+    return np.concatenate(scaled, axis=1), content["Y"].ravel()
+
+
 #: Name on the command line -> how to load it.
 FACE_SETS: dict[str, Callable[[Home], NamedVectors]] = {
     "yale": load_yale_as_printed,
     "yale-smoothed": load_yale_smoothed,
+    "yale-13": load_yale_thirteen,
+    "yale-13-smoothed": load_yale_thirteen_smoothed,
     "yale-crops": load_yale_crops,
     "orl": load_orl_faces,
     "lfw": load_lfw_people,
+    "feret-shaped": load_feret_shaped,
 }
 
 
@@ -190,8 +242,8 @@ def load_tracks(home: Home, smooth: float = 0.0) -> TrackedFaces:
     return TrackedFaces(local_vectors(images, smooth=smooth), people, tracks, frames)
 
 
-def load_corel(home: Home) -> tuple[np.ndarray, np.ndarray]:
-    """Features (1000, 5120) and classes (1000,) of Corel-1K.
+def load_corel(home: Home, per_class: int = 100) -> tuple[np.ndarray, np.ndarray]:
+    """Features (1000, 5120) and classes (1000,) of Corel-1K, or of the first of each class.
 
     Colour and texture are scaled to the same total variance: the paper does not say how it
     weighs them.
@@ -202,6 +254,10 @@ def load_corel(home: Home) -> tuple[np.ndarray, np.ndarray]:
         raise MissingDataError(f"{str(table)!r} does not exist: Corel-1K was not found")
     with table.open(newline="", encoding="utf-8") as lines:
         rows = list(csv.DictReader(lines))
+    if per_class < 100:
+        names = np.asarray([row["class"] for row in rows])
+        first = [np.flatnonzero(names == name)[:per_class] for name in np.unique(names)]
+        rows = [rows[k] for k in np.sort(np.concatenate(first))]
     pictures = [
         read_image(place / row["file"], colour=True) for row in track(rows, "reading Corel-1K")
     ]

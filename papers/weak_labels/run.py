@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -27,6 +28,7 @@ __all__ = [
     "cluster_by_kmeans",
     "rca_dimensions",
     "retrieve",
+    "scatter_law",
     "summarise",
 ]
 
@@ -214,26 +216,69 @@ def _cut_tracks(
     return groups
 
 
-def retrieve(
-    X: np.ndarray, classes: np.ndarray, n_classes: tuple[int, ...], repeats: int, seed: int
-) -> dict[int, dict[str, np.ndarray]]:
-    """Mean number of right pictures among the top K = 1 … 15, (repeats, 15).
+def scatter_law(
+    X: np.ndarray, people: np.ndarray, sizes: Sequence[int], repeats: int, seed: int
+) -> dict[int, np.ndarray]:
+    """Section 4.4: how much of the variance inside people random groups of each size show.
 
-    Half of each class is learned from in groups of 5 and is what is searched; the other half
-    asks. Classes are drawn anew each time.
+    Returns
+    -------
+    dict of int to (repeats,)
+        ``tr S_g`` over the sum of ``σ²`` of each grouped picture's person, with σ² the unbiased
+        variance of all of the person's pictures. Pictures of a group are drawn at random, so a
+        group of n has the expected scatter (n − 1) σ², and the share is 1 − 1/n whatever the data.
+    """
+    names, counts = np.unique(people, return_counts=True)
+    scatter = _scatter(X, people)
+    variance = {n: scatter[n] / max(1, c - 1) for n, c in zip(names, counts, strict=True)}
+    out = {}
+    for size in sizes:
+        found = []
+        for r in range(repeats):
+            groups = make_groups(people, size, random_state=seed + r)
+            kept = groups >= 0
+            whole = sum(variance[name] for name in people[kept])
+            found.append(sum(_scatter(X[kept], groups[kept]).values()) / whole)
+        out[size] = np.asarray(found)
+    return out
+
+
+def _scatter(X: np.ndarray, labels: np.ndarray) -> dict[Any, float]:
+    """Sum of squared distances to the mean of each label."""
+    return {
+        name: float(np.square(X[labels == name] - X[labels == name].mean(axis=0)).sum())
+        for name in np.unique(labels)
+    }
+
+
+def retrieve(
+    X: np.ndarray,
+    classes: np.ndarray,
+    n_classes: tuple[int, ...],
+    repeats: int,
+    seed: int,
+    *,
+    group_size: int = 5,
+    top: int = 15,
+    words: str = "Corel-1K",
+) -> dict[int, dict[str, np.ndarray]]:
+    """Mean number of right pictures among the top K = 1 … ``top``, (repeats, top).
+
+    Half of each class is learned from in groups and is what is searched; the other half asks.
+    Classes are drawn anew each time.
     """
     out: dict[int, dict[str, np.ndarray]] = {}
     names = np.unique(classes)
     for count in n_classes:
         models: dict[str, Any] = {}
         found: dict[str, list[np.ndarray]] = {}
-        for r in track(range(repeats), f"Corel-1K: {count} classes", repeats):
+        for r in track(range(repeats), f"{words}: {count} classes", repeats):
             rng = np.random.default_rng(seed + r)
             rows = np.flatnonzero(np.isin(classes, rng.permutation(names)[:count]))
             half = int(np.min(np.unique(classes[rows], return_counts=True)[1])) // 2
             train, test = next(split_pictures(classes[rows], half, random_state=seed + r))
             train, test = rows[train], rows[test]
-            groups = make_groups(classes[train], 5, random_state=seed + r)
+            groups = make_groups(classes[train], group_size, random_state=seed + r)
             models = models or tune(X[train], groups, seed)
             plain = {"no projection": (X[test], X[train])}
             for name in ("kernel NP-PER", "kernel RCA"):
@@ -241,7 +286,7 @@ def retrieve(
                 plain[name] = (model.transform(X[test]), model.transform(X[train]))
             for name, (probes, items) in plain.items():
                 nearest = NearestNeighbourIdentifier(metric="euclidean").fit(items, classes[train])
-                right = nearest.retrieve(probes, 15).labels == classes[test][:, None]
+                right = nearest.retrieve(probes, top).labels == classes[test][:, None]
                 found.setdefault(name, []).append(np.cumsum(right, axis=1).mean(axis=0))
         out[count] = {name: np.asarray(values) for name, values in found.items()}
     return out

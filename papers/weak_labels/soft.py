@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +30,17 @@ from mien.subspace import (
 )
 from papers.weak_labels.data import Home
 
-__all__ = ["RULES", "SETS", "compare_projections", "leave_one_set_out", "load_small_sets"]
+__all__ = [
+    "RULES",
+    "SETS",
+    "Centred",
+    "ShrunkenLDA",
+    "compare_projections",
+    "leave_one_set_out",
+    "load_small_sets",
+    "make_tasks",
+    "neighbour_errors",
+]
 
 SIZES = (2, 3, 5)
 _SMALL = 400
@@ -48,29 +58,43 @@ RULES: dict[str, Callable[[float], float]] = {
 Sets = dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]
 
 
-def load_small_sets(home: Home = None, random_state: int = 0) -> Sets:
+def load_small_sets(
+    home: Home = None,
+    random_state: int = 0,
+    names: Sequence[str] = SETS,
+    kinds: Sequence[str] = ("pixels", "local"),
+) -> Sets:
     """Vectors and people of each set at 32×32, as pixels and locally normalised."""
-    orl, yale = load_orl(home, variant="64x64", size=32), load_yale(home, variant="64x64", size=32)
-    lfw = load_lfw(home, min_pictures=20)
-    names, counts = np.unique(lfw.people, return_counts=True)
-    chosen = np.sort(names[np.argsort(-counts, kind="stable")[:60]])
-    rows = np.concatenate([np.flatnonzero(lfw.people == name)[:16] for name in chosen])
-    rendered = make_faces(60, 14, size=64, random_state=random_state + 7)
-    found = {
-        "ORL": (orl.images, orl.people),
-        "Yale": (yale.images, yale.people),
-        "LFW": (resize_images(lfw.images[rows][:, 16:112, 16:112], 32), lfw.people[rows]),
-        "rendered": (resize_images(rendered.images, 32), rendered.people),
-    }
     out: Sets = {}
-    for name, (images, people) in found.items():
-        pixels = np.asarray(images, dtype=np.float64).reshape(len(images), -1)
-        out[name, "pixels"] = pixels / (255 if pixels.max() > 1 else 1), people
-        out[name, "local"] = local_vectors(images, smooth=1.0), people
+    for name in names:
+        images, people = _load_small(name, home, random_state)
+        if "pixels" in kinds:
+            pixels = np.asarray(images, dtype=np.float64).reshape(len(images), -1)
+            out[name, "pixels"] = pixels / (255 if pixels.max() > 1 else 1), people
+        if "local" in kinds:
+            out[name, "local"] = local_vectors(images, smooth=1.0), people
     return out
 
 
-def _tasks(
+def _load_small(name: str, home: Home, random_state: int) -> tuple[np.ndarray, np.ndarray]:
+    """Pictures (n, 32, 32) and people of a set."""
+    if name == "ORL":
+        orl = load_orl(home, variant="64x64", size=32)
+        return orl.images, orl.people
+    if name == "Yale":
+        yale = load_yale(home, variant="64x64", size=32)
+        return yale.images, yale.people
+    if name == "LFW":
+        lfw = load_lfw(home, min_pictures=20)
+        names, counts = np.unique(lfw.people, return_counts=True)
+        chosen = np.sort(names[np.argsort(-counts, kind="stable")[:60]])
+        rows = np.concatenate([np.flatnonzero(lfw.people == who)[:16] for who in chosen])
+        return resize_images(lfw.images[rows][:, 16:112, 16:112], 32), lfw.people[rows]
+    rendered = make_faces(60, 14, size=64, random_state=random_state + 7)
+    return resize_images(rendered.images, 32), rendered.people
+
+
+def make_tasks(
     X: np.ndarray, people: np.ndarray, repeats: int, seed: int
 ) -> Iterator[tuple[str, int, tuple[np.ndarray, ...]]]:
     """Name of the protocol, group size, and learn, groups, gallery, names, probes, truth.
@@ -95,10 +119,10 @@ def _tasks(
             )  # fmt: skip
 
 
-class _ShrunkenLDA:
+class ShrunkenLDA:
     """Ten lines of scikit-learn: groups as classes, the covariance shrunk by a tenth."""
 
-    def fit(self, X: np.ndarray, groups: np.ndarray) -> _ShrunkenLDA:
+    def fit(self, X: np.ndarray, groups: np.ndarray) -> ShrunkenLDA:
         self.pca = Eigenfaces().fit(X)
         kept = groups >= 0
         Z = self.pca.transform(X[kept])
@@ -110,8 +134,10 @@ class _ShrunkenLDA:
         return np.asarray(self.pca.transform(X) @ self.lda.scalings_[:, : self.most])
 
 
-class _Centred:
-    def fit(self, X: np.ndarray, groups: np.ndarray) -> _Centred:
+class Centred:
+    """No projection: what was learned from is centred."""
+
+    def fit(self, X: np.ndarray, groups: np.ndarray) -> Centred:
         self.mean = X.mean(axis=0)
         return self
 
@@ -121,8 +147,8 @@ class _Centred:
 
 def _methods(seed: int, kernel: bool) -> dict[str, Any]:
     found = {
-        "no projection": _Centred(),
-        "shrunken LDA, groups as classes": _ShrunkenLDA(),
+        "no projection": Centred(),
+        "shrunken LDA, groups as classes": ShrunkenLDA(),
         "RCA": RelevantComponents(random_state=seed),
         "exact null space": NullSpaceProjection(regularization=0, fallback="relevant-components"),
         "soft null space": NullSpaceProjection(),
@@ -135,7 +161,7 @@ def _methods(seed: int, kernel: bool) -> dict[str, Any]:
     return found
 
 
-def _errors(model: Any, task: tuple[np.ndarray, ...]) -> dict[str, float]:
+def neighbour_errors(model: Any, task: tuple[np.ndarray, ...]) -> dict[str, float]:
     """Error in per cent by both metrics, and how wrong neighbours compare in length."""
     _, _, gallery, names, probes, truth = task
     G, P = model.transform(gallery), model.transform(probes)
@@ -160,10 +186,10 @@ def compare_projections(
     """A row per set, features, protocol and method: errors over groups of 2, 3 and 5."""
     found: dict[tuple[str, ...], dict[str, list[float]]] = {}
     for (name, kind), (X, people) in track(sets.items(), "projections", len(sets)):
-        for protocol, _, task in _tasks(X, people, repeats, seed):
+        for protocol, _, task in make_tasks(X, people, repeats, seed):
             # Widths of kernels are searched for: on the larger sets that takes hours.
             for method, model in _methods(seed, kernel and len(X) <= _SMALL).items():
-                values = _errors(model.fit(task[0], task[1]), task)
+                values = neighbour_errors(model.fit(task[0], task[1]), task)
                 row = found.setdefault((name, kind, protocol, method), {})
                 for key, value in values.items():
                     row.setdefault(key, []).append(value)
@@ -184,7 +210,7 @@ def _rule_errors(sets: Sets, repeats: int, seed: int) -> dict[str, dict[str, flo
     """Mean error in per cent of each rule on each set, over features, protocols and sizes."""
     found: dict[str, dict[str, list[float]]] = {}
     for (name, _), (X, people) in track(sets.items(), "rules", len(sets)):
-        for _, _, task in _tasks(X, people, repeats, seed):
+        for _, _, task in make_tasks(X, people, repeats, seed):
             learn, groups = task[:2]
             kept = groups >= 0
             flat = Eigenfaces().fit(learn)
@@ -198,7 +224,7 @@ def _rule_errors(sets: Sets, repeats: int, seed: int) -> dict[str, dict[str, flo
             share = oas_shrinkage(np.maximum(values, 0), n_residuals)
             for rule, value in RULES.items():
                 model = NullSpaceProjection(regularization=value(share)).fit(learn, groups)
-                error = _errors(model, task)["cosine"]
+                error = neighbour_errors(model, task)["cosine"]
                 found.setdefault(name, {}).setdefault(rule, []).append(error)
     return {
         name: {rule: float(np.mean(values)) for rule, values in rules.items()}

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from papers._command import Run, command
+from papers._command import Run, choose, command
 
 
 @command()
 def main(
     run: Run,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="aim (20 % of the names missing, 5 % wrong, with intervals), names (missing and "
+            "wrong names), people (per picture), faces (not found) or cameras (adapting to faces "
+            "of other cameras, which takes longest). Repeat for several.",
+            show_default="all, aim and names if --quick",
+        ),
+    ] = None,
     draws: Annotated[
         int | None,
         typer.Option(min=1, help="Albums per setting.", show_default="5, 1 if --quick"),
@@ -20,22 +30,37 @@ def main(
         list[str] | None,
         typer.Option(help="sface or dlib; repeat for both.", show_default="both, sface if --quick"),
     ] = None,
-    adapting: Annotated[
-        bool | None,
+    resume: Annotated[
+        Path | None,
         typer.Option(
-            help="Also adapt to faces of other cameras, which takes most of the time.",
-            show_default="yes, no if --quick",
+            metavar="FILE",
+            help="Keep the numbers of every album in this file, and go on from it. Numbers only.",
+        ),
+    ] = None,
+    page: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Put the tables into this page, between its marks: docs/photo-apps.md. - prints "
+            "them.",
         ),
     ] = None,
 ) -> Any:
     """Name the faces of pictures that list who is on them and not where."""
-    from papers.weak_names.report import DOMAINS, reproduce_weak_names
+    from mien.cli import errors
+    from papers.weak_names.report import ENGINES, PARTS, make_tables, reproduce_weak_names
+    from tools.tables import write_tables
 
-    return reproduce_weak_names(
+    report = reproduce_weak_names(
         run.data_home,
+        parts=choose(run.pick(part, ["aim", "names"], list(PARTS)), list(PARTS), "part"),
         n_draws=run.pick(draws, 1, 5),
         n_named=run.pick(None, 40, 150),
-        engines=run.pick(tuple(engine) if engine else None, ("sface",), ("sface", "dlib")),
-        domains=DOMAINS if run.pick(adapting, False, True) else (),
+        engines=choose(run.pick(engine, ["sface"], ENGINES), ENGINES, "engine"),
         random_state=run.seed,
+        resume=resume,
+        say=lambda line: errors.print(line, highlight=False, markup=False, soft_wrap=True),
     )
+    if page is not None:
+        write_tables(page, make_tables(report.to_dict()["parts"]))
+    return report

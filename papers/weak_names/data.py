@@ -77,6 +77,7 @@ def draw_album(
     wrong_names: float,
     missing_faces: float = 0.05,
     strangers: float = 0.2,
+    n_people: int | None = None,
 ) -> Album:
     """Pictures of ``n_named`` people, each of whose vectors is on one picture.
 
@@ -96,6 +97,8 @@ def draw_album(
         Share of faces that were not found.
     strangers : float
         Faces of nobody who is ever named, per named person on the picture.
+    n_people : int or None
+        Named people per picture; None draws one to six.
     """
     rows = {name: np.flatnonzero(people.people == name) for name in np.unique(people.people)}
     named = [name for name in rows if len(rows[name]) >= _FEWEST]
@@ -108,7 +111,7 @@ def draw_album(
     truth: list[str | None] = []
     names: list[set[str]] = []
     while available := [name for name in named if left[name]]:
-        wanted = 1 + int(rng.choice(len(_FACES), p=_FACES))
+        wanted = n_people or 1 + int(rng.choice(len(_FACES), p=_FACES))
         weights = np.asarray([len(left[name]) for name in available], dtype=float)
         chosen = rng.choice(
             len(available), min(wanted, len(available)), replace=False, p=weights / weights.sum()

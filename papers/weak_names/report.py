@@ -1,34 +1,117 @@
-"""The table of WeakNames: names right, wrong and left open."""
+"""The tables of WeakNames: names right, wrong and left open."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+import json
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.stats import t as student
 
 from mien._core.progress import track
+from mien.errors import InputError
 from mien.reports import Report
 from papers.weak_names.data import Album, People, draw_album, load_people
 from papers.weak_names.run import ADAPTING, METHODS, judge
+from tools.tables import make_table
 
-__all__ = ["DOMAINS", "SETTINGS", "reproduce_weak_names"]
+__all__ = ["DOMAINS", "ENGINES", "PARTS", "Kept", "make_tables", "reproduce_weak_names"]
 
-#: Shares of missing names and of pictures with a wrong name.
-SETTINGS = ((0.0, 0.0), (0.1, 0.02), (0.2, 0.05), (0.3, 0.1))
+ENGINES = ("sface", "dlib")
 #: Kinds of faces that model and calibration did not see.
 DOMAINS = ("sface-covered", "sface-lowres")
-_FEW_DRAWS = 3  # of those that adapt, which takes most of the time
+_AIM = (0.2, 0.05)  # shares of missing names and of pictures with a wrong one
+_FOUND = 0.05  # share of faces that are not found, unless a part says otherwise
+Methods = Mapping[str, Callable[[Album, Any], np.ndarray]]
+
+
+class Setting(NamedTuple):
+    """One kind of album; `people` is None where pictures have one to six named people."""
+
+    vectors: str
+    missing: float = _AIM[0]
+    wrong: float = _AIM[1]
+    people: int | None = None
+    not_found: float = _FOUND
+
+    def __str__(self) -> str:
+        people = "1 to 6" if self.people is None else str(self.people)
+        return (
+            f"{self.vectors}, names missing {self.missing:.0%}, wrong {self.wrong:.0%}, people per "
+            f"picture {people}, faces not found {self.not_found:.0%}"
+        )
+
+
+def _settings(part: str, engine: str) -> list[Setting]:
+    base = Setting(engine)
+    if part == "names":
+        shares = [(m, w) for m in (0.0, 0.1, 0.2, 0.3) for w in (0.0, 0.05, 0.1)]
+        return [base._replace(missing=m, wrong=w) for m, w in shares]
+    if part == "people":
+        return [base._replace(people=n) for n in range(1, 7)]
+    if part == "faces":
+        return [base._replace(not_found=share) for share in (0.0, 0.05, 0.1, 0.2)]
+    return [base]
+
+
+#: What each part asks.
+PARTS = {
+    "aim": "20 % of the names missing, 5 % wrong",
+    "names": "missing and wrong names",
+    "people": "named people per picture",
+    "faces": "faces that were not found",
+    "cameras": "learning from the sure faces",
+}
+
+
+class Kept:
+    """Judgements of albums, in a file of JSON lines from which a run goes on.
+
+    Parameters
+    ----------
+    path : Path or None
+        The file; None keeps nothing.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self._found: dict[str, list[float]] = {}
+        if path is not None and path.exists():
+            lines = path.read_text(encoding="utf-8").splitlines()
+            for number, line in enumerate(lines, 1):
+                try:
+                    key, values = json.loads(line)
+                    self._found[json.dumps(key)] = [float(value) for value in values]
+                except (ValueError, TypeError):
+                    if number < len(lines):  # the last line may be cut off
+                        raise InputError(
+                            f"{str(path)!r} is not a file of this command: line {number}"
+                        ) from None
+
+    def get(self, key: Sequence[Any], make: Callable[[], Sequence[float]]) -> list[float]:
+        """The numbers of a key; made and written if they are not there."""
+        name = json.dumps(list(key))
+        if name not in self._found:
+            self._found[name] = [float(value) for value in make()]
+            if self.path is not None:
+                with self.path.open("a", encoding="utf-8") as file:
+                    file.write(json.dumps([json.loads(name), self._found[name]]) + "\n")
+        return self._found[name]
 
 
 def reproduce_weak_names(
     home: Any = None,
     *,
+    parts: Sequence[str] = tuple(PARTS),
+    engines: Sequence[str] = ENGINES,
     n_draws: int = 5,
     n_named: int = 150,
-    engines: tuple[str, ...] = ("sface", "dlib"),
-    domains: tuple[str, ...] = DOMAINS,
     random_state: int = 0,
+    resume: Path | None = None,
+    say: Callable[[str], None] = lambda line: None,
 ) -> Report:
     """Albums drawn from people of LFW whom neither model nor calibration has seen.
 
@@ -36,77 +119,161 @@ def reproduce_weak_names(
     ----------
     home : path or None
         Where the real data are; None takes ``MIEN_DATA``.
+    parts : sequence of str
+        Of `PARTS`.
+    engines : sequence of str
+        Whose vectors.
     n_draws : int
-        Albums per setting.
+        Albums per setting, each with its own division of the people; four times as many for the
+        part "aim", at most three for "cameras".
     n_named : int
         People with names per album.
-    engines : tuple of str
-        Whose vectors.
-    domains : tuple of str
-        Kinds of faces that model and calibration did not see, for adapting to them.
     random_state : int
         Seed of every draw.
+    resume : Path or None
+        File of what is done: written album by album, and read by the next run.
+    say : callable
+        Called with one line per setting when it is done.
     """
+    kept = Kept(resume)
+
+    @lru_cache(maxsize=32)
+    def load(vectors: str, draw: int) -> People:
+        engine, _, domain = vectors.partition("-")
+        return load_people(home, engine, random_state + draw, vectors if domain else None)
+
+    def judge_all(setting: Setting, methods: Methods, n: int) -> dict[str, np.ndarray]:
+        found: dict[str, np.ndarray] = {}
+        albums: dict[int, Album] = {}
+
+        def album(draw: int) -> Album:
+            if draw not in albums:
+                albums[draw] = draw_album(
+                    load(setting.vectors, draw),
+                    np.random.default_rng([random_state, draw]),
+                    n_named=n_named,
+                    missing_names=setting.missing,
+                    wrong_names=setting.wrong,
+                    missing_faces=setting.not_found,
+                    n_people=setting.people,
+                )
+            return albums[draw]
+
+        def judged(draw: int, method: Callable[[Album, Any], np.ndarray]) -> Sequence[float]:
+            labels = method(album(draw), load(setting.vectors, draw).verifier)
+            return judge(labels, album(draw))
+
+        for name, method in methods.items():
+            rows = [
+                kept.get(
+                    (*setting, n_named, random_state, draw, name), partial(judged, draw, method)
+                )
+                for draw in range(n)
+            ]
+            found[name] = np.asarray(rows)
+        best = found["WeakNames"].mean(axis=0)
+        say(f"{setting}: {100 * best[0]:.1f} % right, {100 * best[2]:.2f} % wrong; albums: {n}")
+        return found
+
     report = Report(
         "Names without boxes",
-        f"LFW's vectors, {n_named} named people, 5 % of the faces not found, {n_draws} albums per "
-        "setting",
+        f"LFW's vectors, {n_named} named people per album; right and open are shares of the faces "
+        "of named people, wrong of all faces, in per cent: mean over albums, and its 95 % interval",
     )
-    settings = {"n_named": n_named, "n_draws": n_draws, "random_state": random_state}
-    for engine in engines:
-        people = load_people(home, engine, random_state)
-        rows = []
-        for missing, wrong in track(SETTINGS, f"albums of {engine}", len(SETTINGS)):
-            rows += _judge_all(people, METHODS, missing, wrong, **settings)
-        report.table(
-            f"{engine}: names found",
-            rows,
-            "Right and open are shares of the faces of named people, wrong of all faces; mean and "
-            "standard deviation over albums. Wrong names: share of pictures that list one.",
-        )
-    if domains:
-        settings["n_draws"] = min(n_draws, _FEW_DRAWS)
-        rows = []
-        for domain in track(domains, "albums of other cameras", len(domains)):
-            people = load_people(home, "sface", random_state, domain)
-            found = _judge_all(people, ADAPTING, 0.2, 0.05, **settings)
-            rows += [{"faces": domain, **row} for row in found]
-        report.table(
-            "Learning from the sure faces",
-            rows,
-            f"Model and calibration are of clear faces; {settings['n_draws']} albums.",
-        )
+    for part in parts:
+        adapting = part == "cameras"
+        n = min(n_draws, 3) if adapting else 4 * n_draws if part == "aim" else n_draws
+        for vectors in ["sface"] if adapting else engines:
+            settings = [Setting(d) for d in DOMAINS] if adapting else _settings(part, vectors)
+            rows = []
+            for setting in track(settings, f"albums of {vectors}", len(settings)):
+                for name, found in judge_all(setting, ADAPTING if adapting else METHODS, n).items():
+                    rows.append(_row(setting, name, found))
+            report.table(f"{vectors}: {PARTS[part]}", rows, f"Albums per setting: {n}.")
     return report
 
 
-def _judge_all(
-    people: People,
-    methods: Mapping[str, Callable[[Album, Any], np.ndarray]],
-    missing: float,
-    wrong: float,
-    *,
-    n_named: int,
-    n_draws: int,
-    random_state: int,
-) -> list[dict[str, Any]]:
-    """Rows of one setting: all methods on the same albums."""
-    found: dict[str, list[Any]] = {name: [] for name in methods}
-    for draw in range(n_draws):
-        rng = np.random.default_rng([random_state, draw])
-        album = draw_album(people, rng, n_named=n_named, missing_names=missing, wrong_names=wrong)
-        for name, method in methods.items():
-            found[name].append(judge(method(album, people.verifier), album))
-    rows = []
-    for name, judged in found.items():
-        mean = np.mean(judged, axis=0)
-        spread = np.std(judged, axis=0, ddof=1) if n_draws > 1 else np.zeros(3)
-        shown = [f"{100 * m:.1f} ± {100 * s:.1f}" for m, s in zip(mean, spread, strict=True)]
-        rows.append(
-            {
-                "names missing": f"{missing:.0%}",
-                "wrong names": f"{wrong:.0%}",
-                "method": name,
-                **dict(zip(("right, %", "open, %", "wrong, %"), shown, strict=True)),
-            }
-        )
-    return rows
+def _row(setting: Setting, method: str, found: np.ndarray) -> dict[str, Any]:
+    """One method in one setting, from the judgements (n_albums, 3)."""
+    shares = 100 * found
+    mean = shares.mean(axis=0)
+    row: dict[str, Any] = {
+        "faces": setting.vectors,
+        "names missing": f"{setting.missing:.0%}",
+        "wrong names": f"{setting.wrong:.0%}",
+        "people per picture": "1 to 6" if setting.people is None else str(setting.people),
+        "faces not found": f"{setting.not_found:.0%}",
+        "method": method,
+    }
+    for k, name in enumerate(("right", "open", "wrong")):
+        if len(shares) < 2:
+            row[name] = float(mean[k])
+            continue
+        margin = student.ppf(0.975, len(shares) - 1) * shares[:, k].std(ddof=1) / len(shares) ** 0.5
+        row[name] = (mean[k], max(mean[k] - margin, 0.0), min(mean[k] + margin, 100.0))
+    row["albums"] = len(shares)
+    row["worst album"] = (shares[:, 0].min(), shares[:, 2].max())
+    return row
+
+
+def _words(cell: Any, decimals: int = 1) -> str:
+    value, *ends = cell if isinstance(cell, list | tuple) else [cell]
+    words = f"{value:.{decimals}f}"
+    return f"{words} [{ends[0]:.{decimals}f}, {ends[1]:.{decimals}f}]" if ends else words
+
+
+def make_tables(parts: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """The tables of a report as Markdown, by the name of their mark, such as "names sface"."""
+    numbers = {title: part for part, title in PARTS.items()}
+    tables = {}
+    for part in parts:
+        vectors, _, title = str(part.get("title", "")).partition(": ")
+        if title in numbers:
+            name = numbers[title]
+            show = _show_one if name in ("aim", "cameras") else _show_many
+            tables[f"{name} {vectors}"] = show(part["rows"])
+    return tables
+
+
+def _show_one(rows: Sequence[dict[str, Any]]) -> str:
+    """A line per method."""
+    return make_table(
+        (
+            "faces", "albums", "method", "right, %", "open, %", "wrong, %",
+            "worst albums: right, wrong",
+        ),
+        [
+            (
+                row["faces"],
+                str(row["albums"]),
+                row["method"],
+                *(_words(row[name], 2 if name == "wrong" else 1) for name in _SHARES),
+                f"{row['worst album'][0]:.1f}, {row['worst album'][1]:.2f}",
+            )
+            for row in rows
+        ],
+    )  # fmt: skip
+
+
+_SHARES = ("right", "open", "wrong")
+_CHANGING = ("names missing", "wrong names", "people per picture", "faces not found")
+
+
+def _show_many(rows: Sequence[dict[str, Any]]) -> str:
+    """A line per setting, with what changes and each method's shares."""
+    changing = [name for name in _CHANGING if len({row[name] for row in rows}) > 1]
+    methods = list(dict.fromkeys(row["method"] for row in rows))
+    lines: dict[tuple[str, ...], dict[str, str]] = {}
+    for row in rows:
+        shares = [row[name] if isinstance(row[name], float) else row[name][0] for name in _SHARES]
+        words = f"{shares[0]:.1f} / {shares[2]:.1f}"
+        if row["method"] == "WeakNames":
+            words = f"{_words(row['right'])} / {_words(row['wrong'], 2)}"
+        lines.setdefault(tuple(row[name] for name in changing), {})[row["method"]] = words
+    return make_table(
+        (*changing, "albums", *(f"{method}: right / wrong" for method in methods)),
+        [
+            (*key, str(rows[0]["albums"]), *(line[method] for method in methods))
+            for key, line in lines.items()
+        ],
+    )

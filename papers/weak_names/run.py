@@ -48,6 +48,8 @@ def _nearest(album: Album, verifier: Any, prior: float = 0.05) -> np.ndarray:
     """(b) After (a), every other face gets the name of its nearest person, if that is likely."""
     labels = _alone(album)
     known = sorted({name for name in labels if name is not None})
+    if not known:
+        return labels
     sets = [album.faces[labels == name] for name in known]
     scores = verifier.score_sets([face[None] for face in album.faces], sets)
     chance = 1 / (1 + np.exp(-np.clip(scores, -50, 50)) * (1 - prior) / prior)
@@ -69,14 +71,14 @@ def _classifier(album: Album, verifier: Any) -> np.ndarray:
     chance = model.predict_proba(album.faces)
     column = {name: k for k, name in enumerate(model.classes_)}
     labels = np.full(len(album.bags), None, dtype=object)
-    for b, listed in enumerate(album.names):
-        taken: set[int] = set()
+    members: list[list[int]] = [[] for _ in album.names]
+    for face, b in enumerate(album.bags.tolist()):
+        members[b].append(face)
+    for mine, listed in zip(members, album.names, strict=True):
         for name in sorted(listed):
-            mine = [face for face in np.flatnonzero(album.bags == b).tolist() if face not in taken]
-            if mine:
-                best = max(mine, key=lambda face: chance[face, column[name]])
-                labels[best] = name
-                taken.add(best)
+            left = [face for face in mine if labels[face] is None]
+            if left:
+                labels[max(left, key=lambda face: chance[face, column.get(name, 0)])] = name
     return labels
 
 

@@ -1,0 +1,1 @@
+"""Defaults beside the best alternative on sets that did not choose them."""
