@@ -51,8 +51,9 @@ bench: $(VENV)/.bench-installed
 	$(BIN)/python -m benchmarks $(ONLY)
 
 docs: $(VENV)/.dev-installed
-	$(BIN)/codespell README.md CHANGELOG.md docs/*.md docs/tutorials/*.md examples
+	$(BIN)/codespell README.md CHANGELOG.md docs/*.md docs/*/*.md docs/results/data examples
 	$(BIN)/sphinx-build -W --keep-going -n -b html docs docs/_build/html
+	$(BIN)/python docs/check_pages.py docs/_build/html
 	@echo "Open docs/_build/html/index.html"
 
 # The clients of CompreFace that the service is tested with; node's is left out where npm is missing.

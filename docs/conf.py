@@ -8,6 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 import make_reference
+import make_results
 
 project = "mien"
 author = "The mien developers"
@@ -15,6 +16,7 @@ copyright = "the mien developers"
 release = version = metadata.version("mien")
 
 extensions = [
+    "mathml",
     "myst_parser",
     "numpydoc",
     "sphinx.ext.autodoc",
@@ -48,6 +50,7 @@ nitpick_ignore_regex = [
 suppress_warnings = ["ref.citation", "ref.term"]
 
 html_theme = "furo"
+html_math_renderer = "mathml"  # drawn by the browser: no script of another site
 html_title = "mien"
 html_static_path = ["_static"]
 html_copy_source = False
@@ -75,4 +78,5 @@ sphinx_gallery_conf = {
 def setup(app):
     """Connect what is above to the build."""
     make_reference.write_all()
+    make_results.write_all()
     app.connect("autodoc-skip-member", _skip_routing)

@@ -1,11 +1,13 @@
 """Pictures of the page for the docs: rendered people, every view, light and dark, wide and narrow.
 
-``python docs/make_screenshots.py FOLDER`` writes all of them; ``--docs`` also writes the few that
-docs/page.md shows, small, to docs/_static/page. Needs Chromium and playwright.
+``python docs/make_screenshots.py FOLDER`` writes all of them; ``--docs`` also writes what
+docs/page.md shows to docs/_static/page: a small sheet per view with all four. Needs Chromium and
+playwright.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
 import shutil
 import socket
@@ -14,17 +16,21 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PIL import Image
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
 
 VIEWS = {
     "people": "people", "person": "person/1", "review": "review", "unknown": "unknown",
     "photo": "", "try": "try", "import": "import", "settings": "settings",
 }  # fmt: skip
 SIZES = {"wide": (1280, 800), "narrow": (390, 844)}
-SHOWN = ("people-light-wide", "review-dark-wide", "person-light-wide", "unknown-light-wide",
-         "photo-dark-wide", "people-dark-narrow", "review-light-narrow")  # fmt: skip
+GAP, WIDE = 12, 560
 STATIC = Path(__file__).parent / "_static" / "page"
 SERVE = (
     "import sys; from pathlib import Path; from mien.service import Settings, serve;"
@@ -34,6 +40,32 @@ SERVE = (
 
 
 def main(folder: Path, keep: bool) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with _serving_album() as (browser, url, place):
+        for theme in ("light", "dark"):
+            for size, (width, height) in SIZES.items():
+                _shoot(browser, url, place, folder, theme, size, width, height)
+    if keep:
+        STATIC.mkdir(parents=True, exist_ok=True)
+        for view in VIEWS:
+            _save(_lay_out(folder, view), STATIC / f"{view}.png")
+
+
+@contextlib.contextmanager
+def serving(size: tuple[int, int]) -> Iterator[Page]:
+    """The page of an album of rendered people in a light window."""
+    with _serving_album() as (browser, url, _):
+        context = browser.new_context(
+            viewport={"width": size[0], "height": size[1]}, reduced_motion="reduce"
+        )
+        page = context.new_page()
+        page.goto(url)
+        yield page
+        context.close()
+
+
+@contextlib.contextmanager
+def _serving_album() -> Iterator[tuple[Browser, str, Path]]:
     from playwright.sync_api import sync_playwright
 
     from mien.demo import make_album
@@ -41,7 +73,6 @@ def main(folder: Path, keep: bool) -> None:
     chromium = shutil.which("chromium")
     if chromium is None:
         raise SystemExit("Chromium is not installed")
-    folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
         gallery, photos = make_album(place, random_state=7)
@@ -64,26 +95,17 @@ def main(folder: Path, keep: bool) -> None:
                 browser = driver.chromium.launch(
                     executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
                 )
-                for theme in ("light", "dark"):
-                    for size, (width, height) in SIZES.items():
-                        _shoot(browser, url, place, folder, theme, size, width, height)
+                yield browser, url, place
                 browser.close()
         finally:
             server.terminate()
             server.wait(60)
-    if keep:
-        STATIC.mkdir(parents=True, exist_ok=True)
-        for name in SHOWN:
-            _shrink(folder / f"{name}.png", STATIC / f"{name}.png")
 
 
 def _shoot(
-    browser: object, url: str, place: Path, folder: Path, theme: str, size: str, width: int,
+    browser: Browser, url: str, place: Path, folder: Path, theme: str, size: str, width: int,
     height: int,
 ) -> None:  # fmt: skip
-    from playwright.sync_api import Browser
-
-    assert isinstance(browser, Browser)
     context = browser.new_context(
         viewport={"width": width, "height": height}, color_scheme=theme, reduced_motion="reduce"
     )  # type: ignore[arg-type]
@@ -104,10 +126,26 @@ def _shoot(
     context.close()
 
 
-def _shrink(source: Path, target: Path) -> None:
-    """A small file: fewer pixels, at most 128 colours."""
-    picture = Image.open(source).convert("RGB")
-    picture.thumbnail((960, 960), Image.Resampling.LANCZOS)
+def _lay_out(folder: Path, view: str) -> Image.Image:
+    """Light and dark one below the other, and both on a phone beside them."""
+    wide, high = SIZES["wide"]
+    down = WIDE * high // wide
+    height = 2 * down + GAP
+    narrow, tall = SIZES["narrow"]
+    across = height * narrow // tall
+    sheet = Image.new("RGB", (WIDE + 2 * (GAP + across), height), (128, 128, 128))
+    for k, theme in enumerate(("light", "dark")):
+        parts = (("wide", (WIDE, down), (0, k * (down + GAP))),
+                 ("narrow", (across, height), (WIDE + GAP + k * (across + GAP), 0)))  # fmt: skip
+        for size, shape, place in parts:
+            with Image.open(folder / f"{view}-{theme}-{size}.png") as picture:
+                shown = picture.convert("RGB").resize(shape, Image.Resampling.LANCZOS)
+            sheet.paste(shown, place)
+    return sheet
+
+
+def _save(picture: Image.Image, target: Path) -> None:
+    """A small file: at most 128 colours."""
     buffer = io.BytesIO()
     picture.quantize(128, dither=Image.Dither.NONE).save(buffer, "PNG", optimize=True)
     target.write_bytes(buffer.getvalue())
