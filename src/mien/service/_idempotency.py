@@ -76,12 +76,16 @@ async def once(
 
 
 def _digest(request: Request, body: bytes) -> bytes:
-    """What two requests have in common that ask for the same; a boundary is drawn every time."""
+    """What two requests have in common that ask for the same thing.
+
+    A multipart boundary is drawn anew every time, and a retry may reach the server by another
+    host name (through a proxy, by address): neither is part of what was asked.
+    """
     _, _, boundary = request.headers.get("content-type", "").partition("boundary=")
     if boundary:
         body = body.replace(boundary.partition(";")[0].strip('" ').encode("latin-1"), b"")
-    parts = [request.method.encode(), str(request.url).encode(), body]
-    return hashlib.sha256(b"\0".join(parts)).digest()
+    parts = [request.method, request.url.path, request.url.query]
+    return hashlib.sha256(b"\0".join([*(part.encode() for part in parts), body])).digest()
 
 
 def begun_before(request: Request) -> bool:
