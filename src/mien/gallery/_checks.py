@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,13 +14,17 @@ import numpy as np
 from mien._core.text import check_name
 from mien._core.validation import check_array, check_integer
 from mien.errors import InputError
+from mien.gallery._records import Consent
 
 __all__ = [
     "UNIT",
+    "check_consent",
     "check_digest",
     "check_digests",
     "check_name",
     "check_probes",
+    "check_quality",
+    "check_thumbnail",
     "check_vectors",
     "scale_vectors",
 ]
@@ -26,6 +32,8 @@ __all__ = [
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 #: Stored as float32: a length may be this far from one.
 UNIT = 1e-3
+_LARGEST_THUMBNAIL = 256 * 1024
+_PICTURES = (b"\xff\xd8\xff", b"\x89PNG\r\n", b"RIFF")
 
 
 def scale_vectors(vectors: Any, dimension: int) -> np.ndarray:
@@ -92,3 +100,39 @@ def check_digest(digest: Any) -> bytes:
             f"got {digest!r:.80}"
         )
     return bytes.fromhex(digest)
+
+
+def check_consent(consent: Consent) -> str:
+    """A consent as text, or an error."""
+    if not isinstance(consent, Consent):
+        raise InputError(f"a consent is a mien.gallery.Consent; got {type(consent).__name__}")
+    for label in ("purpose", "text"):
+        value = getattr(consent, label)
+        if not isinstance(value, str) or not value.strip() or len(value) > 10_000:
+            raise InputError(f"the {label} of a consent is a text of at most 10,000 characters")
+    times = [consent.given] + ([] if consent.until is None else [consent.until])
+    if not all(isinstance(t, (int, float)) and abs(t) < 1e12 for t in times):
+        raise InputError("times of a consent are seconds since 1970")
+    return json.dumps(asdict(consent))
+
+
+def check_thumbnail(content: Any) -> bytes:
+    """The bytes of a small picture, or an error."""
+    if not isinstance(content, bytes) or not content.startswith(_PICTURES):
+        raise InputError("a thumbnail is a JPEG, PNG or WebP picture, as bytes")
+    if len(content) > _LARGEST_THUMBNAIL:
+        raise InputError(
+            f"a thumbnail has at most {_LARGEST_THUMBNAIL // 1024} KiB; got {len(content):,} bytes"
+        )
+    return content
+
+
+def check_quality(quality: Any) -> float:
+    """The quality of a face, or an error."""
+    try:
+        value = float(quality)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"a quality is a number between 0 and 1; got {quality!r:.40}") from error
+    if not -1e6 <= value <= 1e6:
+        raise InputError(f"a quality is a number between 0 and 1; got {value:.4g}")
+    return value

@@ -3,42 +3,30 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mien._core.validation import check_choice, check_integer
 from mien.errors import GalleryError, InputError
-from mien.gallery._checks import check_digest, check_name
+from mien.gallery._checks import check_consent, check_digest, check_name, check_thumbnail
+from mien.gallery._gallery_reading import GalleryReading
 from mien.gallery._picture_index import PictureIndex
-from mien.gallery._records import (
-    Change,
-    Consent,
-    Constraint,
-    FaceKey,
-    GalleryPolicy,
-    Person,
-    StoredFace,
-)
+from mien.gallery._records import Change, Consent, FaceKey, GalleryPolicy, StoredFace
 from mien.gallery._row_links import KINDS
 
 if TYPE_CHECKING:
     from mien.gallery._own_rates import OwnRates
-    from mien.gallery._protocol import GalleryStore, Removed
+    from mien.gallery._protocol import Removed
     from mien.gallery._search import Search
 
-__all__ = ["GalleryChanges", "check_consent", "check_thumbnail"]
-
-_LARGEST_THUMBNAIL = 256 * 1024
-_PICTURES = (b"\xff\xd8\xff", b"\x89PNG\r\n", b"RIFF")
+__all__ = ["GalleryChanges"]
 
 
-class GalleryChanges:
+class GalleryChanges(GalleryReading):
     """People, faces, constraints and the history; the part of a gallery that changes it."""
 
-    _store: GalleryStore
     _search: Search
     _rates: OwnRates
     _looks: dict[str, str] | None
@@ -131,10 +119,6 @@ class GalleryChanges:
         self._purge(removed)
         return removed.templates
 
-    def thumbnail(self, identifier: str) -> bytes | None:
-        """The small picture of a face, or None where none is kept."""
-        return self._store.thumbnail(identifier)
-
     def set_thumbnail(self, identifier: str, content: bytes) -> None:
         """Keep a small picture (JPEG, PNG or WebP) of a face; the policy must allow it."""
         self._require_thumbnails()
@@ -190,32 +174,7 @@ class GalleryChanges:
         """Take back what was said."""
         self._store.drop_link(check_integer("number", number, 1))
 
-    def constraints(self) -> list[Constraint]:
-        """Everything that was said about faces, from the first."""
-        return self._store.links()
-
-    def _face_key(self, face: Any) -> FaceKey:
-        if isinstance(face, str):
-            found = self._store.find_key(face)
-            if found is None:
-                raise InputError(f"no face in {self._store.where} has the id {face!r}")
-            return found
-        try:
-            digest, number = face
-        except (TypeError, ValueError) as error:
-            raise InputError(
-                "a face is the id of an enrolled one, or SHA-256 of a picture and a number; "
-                f"got {face!r:.60}"
-            ) from error
-        return FaceKey(check_digest(digest).hex(), check_integer("face", number, 0))
-
     # What the gallery keeps and demands.
-
-    @property
-    def policy(self) -> GalleryPolicy:
-        """What the gallery keeps and demands."""
-        text = self._store.policy()
-        return GalleryPolicy() if text is None else GalleryPolicy(**json.loads(text))
 
     def set_policy(
         self,
@@ -250,46 +209,15 @@ class GalleryChanges:
 
     def set_consent(self, person: str, consent: Consent | None) -> None:
         """Record what a person agreed to; None withdraws it."""
-        held = self._find(person)
+        held = self._require_person(person)
         text = None if consent is None else check_consent(consent)
         self._store.set_terms(held.name, text, held.retain_until)
 
     def set_retention(self, person: str, until: float | None) -> None:
         """Until when a person's faces are kept, in seconds since 1970; None is no limit."""
-        held = self._find(person)
+        held = self._require_person(person)
         text = None if held.consent is None else check_consent(held.consent)
         self._store.set_terms(held.name, text, None if until is None else float(until))
-
-    def _find(self, person: str) -> Any:
-        name = check_name(person)
-        for held in self._store.people():
-            if held.name == name:
-                return held
-        raise InputError(f"nobody in {self._store.where} is called {name!r}")
-
-    def due(self, now: float | None = None, *, days: float | None = None) -> list[Person]:
-        """Who is to be purged: retention or consent ended, or not used for so many days.
-
-        Parameters
-        ----------
-        now : float or None
-            Seconds since 1970; None is the present.
-        days : float or None
-            Days since the last use; None is what the policy says.
-        """
-        moment = time.time() if now is None else float(now)
-        policy = self.policy
-        days = policy.retain_days if days is None else days
-        found = []
-        for person in self._store.people():
-            ends = [person.retain_until]
-            if policy.consent:
-                ends.append(moment if person.consent is None else person.consent.until)
-            if days is not None:
-                ends.append(max(person.added, person.used or 0) + 86_400 * days)
-            if any(end is not None and end <= moment for end in ends):
-                found.append(person)
-        return sorted(found, key=lambda person: person.number)
 
     def change_key(self, key: bytes | str) -> None:
         """Exchange the key of a sealed gallery; nobody is enrolled again.
@@ -316,10 +244,6 @@ class GalleryChanges:
         return n
 
     # The history.
-
-    def history(self, limit: int | None = None) -> list[Change]:
-        """Changes that can be undone, and those that were, from the last; at most 1,000."""
-        return self._store.history(None if limit is None else check_integer("limit", limit, 1))
 
     def undo(self, change: int | None = None) -> Change:
         """Undo the last change that was not undone; gives it.
@@ -357,28 +281,3 @@ class GalleryChanges:
         """Rewrite the file, so that nothing that was ever deleted is in it."""
         self._store.purge(None)
         self._search.touch()
-
-
-def check_consent(consent: Consent) -> str:
-    """A consent as text, or an error."""
-    if not isinstance(consent, Consent):
-        raise InputError(f"a consent is a mien.gallery.Consent; got {type(consent).__name__}")
-    for label in ("purpose", "text"):
-        value = getattr(consent, label)
-        if not isinstance(value, str) or not value.strip() or len(value) > 10_000:
-            raise InputError(f"the {label} of a consent is a text of at most 10,000 characters")
-    times = [consent.given] + ([] if consent.until is None else [consent.until])
-    if not all(isinstance(t, (int, float)) and abs(t) < 1e12 for t in times):
-        raise InputError("times of a consent are seconds since 1970")
-    return json.dumps(asdict(consent))
-
-
-def check_thumbnail(content: Any) -> bytes:
-    """The bytes of a small picture, or an error."""
-    if not isinstance(content, bytes) or not content.startswith(_PICTURES):
-        raise InputError("a thumbnail is a JPEG, PNG or WebP picture, as bytes")
-    if len(content) > _LARGEST_THUMBNAIL:
-        raise InputError(
-            f"a thumbnail has at most {_LARGEST_THUMBNAIL // 1024} KiB; got {len(content):,} bytes"
-        )
-    return content
