@@ -18,6 +18,7 @@ from mien.gallery._protocol import Removed
 from mien.gallery._records import Change
 
 if TYPE_CHECKING:
+    from mien.gallery._checked_rows import CheckedRows
     from mien.gallery._row_store import RowStore
 
 __all__ = ["Journal", "clear", "history", "keep", "parse", "undo", "write_content"]
@@ -98,7 +99,7 @@ def write_content(journal: Journal) -> bytes:
     ).encode("utf-8")
 
 
-def parse(store: RowStore, action: str, content: bytes) -> Journal:
+def parse(store: CheckedRows, action: str, content: bytes) -> Journal:
     """Read what :func:`write_content` gave."""
     try:
         held = json.loads(content)
@@ -126,7 +127,7 @@ def _unpack(row: list[Any]) -> tuple[Any, ...]:
     return tuple(bytes.fromhex(v["hex"]) if isinstance(v, dict) else v for v in row)
 
 
-def keep(store: RowStore, journal: Journal, revision: int) -> None:
+def keep(store: CheckedRows, journal: Journal, revision: int) -> None:
     """Note a change in the history; within its transaction."""
     if journal.empty:
         return
@@ -140,7 +141,7 @@ def keep(store: RowStore, journal: Journal, revision: int) -> None:
         _drop(store, old[0][0])
 
 
-def _drop(store: RowStore, last: int) -> Removed:
+def _drop(store: CheckedRows, last: int) -> Removed:
     """Forget changes up to a number, with the faces that wait for them and the keys for those."""
     secrets: list[bytes] = []
     people: set[int] = set()
