@@ -100,7 +100,7 @@ def run(requests: int, server: Server, seed: int = 0) -> dict[int, int]:
                 good = client.post("/v1/analyse", files=files)
                 if good.status_code != 200:
                     raise RuntimeError(f"a good picture is answered with {good.status_code}")
-        for job in client.get("/v1/galleries/fuzz/jobs").json():
+        for job in client.get("/v1/galleries/fuzz/jobs").json()["jobs"]:
             client.post(f"/v1/jobs/{job['id']}/cancel")
     return statuses
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Programs that some tests use, by the names of Debian's packages: a browser, two readers of metadata
-# and node. Installed where apt can do it; otherwise the tests that need one are skipped, and say so.
+# Programs that some tests use, by the names of Debian's packages: a browser, two readers of metadata,
+# node and a broker. Installed where apt can do it; otherwise the tests that need one are skipped, and say so.
 set -uo pipefail
 exec < /dev/null
 missing=()
+PATH=$PATH:/usr/sbin
 while read -r program packages; do
     command -v "$program" > /dev/null || missing+=($packages)
 done << 'END'
@@ -12,8 +13,9 @@ exiftool libimage-exiftool-perl
 exiv2 exiv2
 node nodejs
 npm npm
+mosquitto mosquitto
 END
-[ ${#missing[@]} -eq 0 ] && { echo "chromium, exiftool, exiv2 and node are here."; exit 0; }
+[ ${#missing[@]} -eq 0 ] && { echo "chromium, exiftool, exiv2, node and mosquitto are here."; exit 0; }
 as_root=()
 if [ "$(id -u)" -ne 0 ]; then
     sudo -n true 2> /dev/null && as_root=(sudo -n)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from mien.errors import DataError
 
-__all__ = ["atomic_path", "write_atomically"]
+__all__ = ["atomic_path", "lock_descriptor", "write_atomically"]
 
 _DESCRIPTORS = "/proc/self/fd"
 
@@ -131,3 +131,31 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
+
+
+def lock_descriptor(descriptor: int, *, wait: bool = False) -> bool | None:
+    """Hold an open file until it is closed or the process ends.
+
+    Parameters
+    ----------
+    descriptor : int
+        Of the file.
+    wait : bool
+        Wait until nobody else holds it.
+
+    Returns
+    -------
+    bool or None
+        Whether it is held now; None where the system cannot tell.
+    """
+    try:
+        import fcntl
+    except ImportError:  # not a POSIX system
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return None
+    return True

@@ -135,6 +135,8 @@ def run(
             stack.callback(publisher.close)
             sinks.append(publisher)
         camera = stack.enter_context(Camera(source, rate=rate, tell=note))
+        for sink in sinks:
+            sink.begin(camera.name if name is None else name)
         for event in watch(
             camera, gallery, name=name, fpir=fpir, decide_after=faces, away=away,
             strangers=strangers, days=30.0 if days is None else days, key=key, impostors=impostors,

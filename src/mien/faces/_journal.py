@@ -15,6 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from mien._core.atomic import lock_descriptor
 from mien.errors import DataError
 from mien.faces._face import Face, FoundFace, PictureResult
 from mien.faces._quality import FaceQuality
@@ -117,7 +118,8 @@ class Journal:
             raise DataError(f"the journal {self.path} is not a regular file")
         self._file = os.fdopen(descriptor, "r+b")
         try:
-            _lock(self._file.fileno(), self.path)
+            if lock_descriptor(self._file.fileno()) is False:
+                raise DataError(f"the journal {self.path} is in use by another run")
             os.fchmod(self._file.fileno(), 0o600)
             self._read()
         except BaseException:
@@ -234,15 +236,3 @@ def _parse(line: bytes) -> dict[str, Any] | None:
 
 def _words(asked: dict[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in asked.items())
-
-
-def _lock(descriptor: int, path: Path) -> None:
-    """Two runs never write to one journal."""
-    try:
-        import fcntl
-    except ImportError:  # not a POSIX system
-        return
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        raise DataError(f"the journal {path} is in use by another run") from error

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from mien._core.atomic import lock_descriptor
 from mien.errors import DataError, GalleryError
 
 __all__ = [
@@ -85,7 +86,7 @@ def making(path: Path) -> Iterator[Path]:
             wipe_file(beside(path, suffix))
         wipe_leftovers(path)
         lock = os.open(temporary, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        _lock(lock)
+        lock_descriptor(lock)
         yield temporary
         os.fsync(lock)
         os.replace(temporary, path)
@@ -110,7 +111,7 @@ def replace_index(place: Path, content: bytes) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     descriptor = os.open(temporary, flags, 0o600)
     try:
-        _lock(descriptor)
+        lock_descriptor(descriptor)
         view = memoryview(content)
         while view:
             view = view[os.write(descriptor, view[: 2**24]) :]
@@ -154,7 +155,7 @@ def _claim(path: Path) -> int:
         return _take_over(path, flags)
     except OSError as error:
         raise DataError(f"cannot write {path}: {error.strerror or error}") from error
-    _lock(descriptor, wait=True)
+    lock_descriptor(descriptor, wait=True)
     # Between the two somebody may have taken the empty file over.
     if not path.exists() or not os.path.samestat(path.stat(), os.fstat(descriptor)):
         os.close(descriptor)
@@ -172,24 +173,11 @@ def _take_over(path: Path, flags: int) -> int:
         descriptor = os.open(path, flags)
     except OSError as error:
         raise there from error
-    mine = _lock(descriptor) and path.exists()
+    mine = lock_descriptor(descriptor) and path.exists()
     if not mine or not os.path.samestat(path.stat(), os.fstat(descriptor)):
         os.close(descriptor)
         raise there
     return descriptor
-
-
-def _lock(descriptor: int, *, wait: bool = False) -> bool:
-    """Hold a file as long as this process lives; whether nobody else does."""
-    try:
-        import fcntl
-    except ImportError:  # not on this system: nothing is taken over there
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-    except OSError:
-        return False
-    return True
 
 
 def _is_abandoned(path: Path) -> bool:
@@ -198,7 +186,7 @@ def _is_abandoned(path: Path) -> bool:
     except OSError:
         return True
     try:
-        return _lock(descriptor)
+        return bool(lock_descriptor(descriptor))
     finally:
         os.close(descriptor)
 

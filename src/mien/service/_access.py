@@ -13,16 +13,19 @@ from mien.service._sessions import Session, same_token
 from mien.service._settings import is_loopback
 
 __all__ = [
+    "READING",
     "backend_of",
     "client_address",
     "cookie_name",
+    "count_request",
     "find_grant",
     "find_key",
     "find_session",
     "require",
 ]
 
-_READING = ("GET", "HEAD", "OPTIONS")
+#: Methods that change nothing.
+READING = ("GET", "HEAD", "OPTIONS")
 
 
 def backend_of(request: Request) -> Backend:
@@ -65,7 +68,7 @@ def _grant_of_session(request: Request) -> Grant | None:
     session = find_session(request)
     if session is None:
         return None
-    if request.method not in _READING and not same_token(
+    if request.method not in READING and not same_token(
         request.headers.get("x-csrf-token", ""), session.csrf
     ):
         raise Problem(403, "csrf", "The token of the session is missing: load the page again.")
@@ -84,31 +87,43 @@ def find_grant(request: Request, key: str | None = None) -> Grant | None:
         return grant
     if key is None and (grant := _grant_of_session(request)) is not None:
         return grant
-    if is_loopback(backend.settings.host) and not backend.keys.any_valid():
-        origin = request.headers.get("origin")
-        own = origin is None or is_loopback(urlsplit(origin).netloc)
-        if own and is_loopback(request.headers.get("host", "")):
+    if is_loopback(backend.settings.host) and not backend.keys.any_kept():
+        origin, host = request.headers.get("origin"), request.headers.get("host", "")
+        own = origin is None or urlsplit(origin).netloc == host
+        if own and is_loopback(host):
             return Grant("local", EVERY_GALLERY, "admin")
     return None
 
 
-def require(
-    request: Request, role: str, gallery: str | None = None, *, counted: bool = True
-) -> Grant:
-    """The grant of a request, if it is enough; otherwise a problem.
-
-    A gallery that a key is not for looks as if it were not there. Small pictures, of which a page
-    asks for hundreds while one scrolls, are not ``counted`` against the rate.
-    """
-    grant = find_grant(request)
-    backend = backend_of(request)
+def count_request(request: Request, grant: Grant | None, kind: str = "") -> None:
+    """Count a request against the rate of its key, or of its address; a problem if too many."""
     client = client_address(request) if grant is None or grant.owner == "local" else grant.owner
-    wait = backend.rate.take(client) if counted or grant is None else 0.0
+    wait = backend_of(request).rate.take(f"{kind}{client}")
     if wait > 0:
         raise Problem(
             429, "too-many-requests", "Too many requests; slow down.",
             headers={"Retry-After": str(int(wait) + 1)},
         )  # fmt: skip
+
+
+def require(
+    request: Request,
+    role: str,
+    gallery: str | None = None,
+    *,
+    anywhere: bool = False,
+    counted: bool = True,
+) -> Grant:
+    """The grant of a request, if it is enough; otherwise a problem.
+
+    A gallery that a key is not for looks as if it were not there. Without a gallery a key for all
+    of them is needed, or, where no gallery is concerned, one that has the role ``anywhere``. Small
+    pictures, of which a page asks for hundreds while one scrolls, are not ``counted`` against the
+    rate.
+    """
+    grant = find_grant(request)
+    if counted or grant is None:
+        count_request(request, grant)
     if grant is None:
         raise Problem(
             401, "no-key",
@@ -117,6 +132,8 @@ def require(
         )  # fmt: skip
     if gallery is not None and grant.gallery not in (EVERY_GALLERY, gallery):
         raise Problem(404, "no-gallery", f"There is no gallery {gallery!r}.")
-    if not grant.allows(gallery, role):
+    if not grant.allows(grant.gallery, role):
         raise Problem(403, "role-too-low", f"This needs a key with the role {role!r}.")
+    if gallery is None and not anywhere and grant.gallery != EVERY_GALLERY:
+        raise Problem(403, "one-gallery", "This needs a key for all galleries.")
     return grant

@@ -70,6 +70,7 @@ def create_app(settings: Settings) -> FastAPI:
             lambda name: backend.tenant(name).path,
             settings.secret_key,
             settings.limits.keep_seconds,
+            hide=backend.hide_places,
         )
         runner.start()
         app.state.runner = runner
@@ -119,7 +120,8 @@ def create_app(settings: Settings) -> FastAPI:
 
 
 def _answer_as_asked(request: Request, problem: Problem) -> Response:
-    """A problem in the words of the API that was spoken to."""
+    """A problem in the words of the API that was spoken to, without paths of this machine."""
+    problem.detail = request.app.state.backend.hide_places(problem.detail)
     if request.url.path.startswith("/api/v1/"):
         return _compreface.answer_problem(problem)
     if request.url.path.startswith("/v1/vision/"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import threading
 from collections.abc import Callable, Sequence
@@ -24,7 +25,7 @@ from mien.service._pictures import Upload
 from mien.service._problems import Problem
 from mien.service._sessions import SessionStore
 from mien.service._settings import Settings
-from mien.service._state import open_state
+from mien.service._state import hold_state, open_state
 from mien.service._workers import WorkerPool
 
 __all__ = ["Backend", "Tenant", "find_id"]
@@ -54,7 +55,10 @@ class Tenant:
     async def run(self, function: Callable[..., T], *arguments: Any, **named: Any) -> T:
         """Call a function in the gallery's thread; a vanished client does not stop it half-way."""
         loop = asyncio.get_running_loop()
-        call = loop.run_in_executor(self._thread, lambda: function(*arguments, **named))
+        try:
+            call = loop.run_in_executor(self._thread, lambda: function(*arguments, **named))
+        except RuntimeError:  # the thread has ended: the gallery was deleted in the meantime
+            raise Problem(404, "no-gallery", f"There is no gallery {self.name!r}.") from None
         return await asyncio.shield(call)
 
     def strangers(self) -> Strangers:
@@ -87,6 +91,7 @@ class Backend:
         self.metrics = Metrics()
         self.rate = RateLimit(settings.limits.requests_per_minute)
         self.pool = WorkerPool(settings.workers, settings.engine, settings.limits)
+        self._held = hold_state(settings.state)
         self.state = open_state(settings.state)
         self.unanswered: set[tuple[str, str]] = set()
         self.keys = KeyStore(self.state)
@@ -94,6 +99,7 @@ class Backend:
         self.jobs = JobStore(self.state, settings.state / "jobs")
         self.events = Events(settings)
         self._tenants: dict[str, Tenant] = {}
+        self._going: set[str] = set()
         self._lock = threading.Lock()
 
     async def start(self) -> None:
@@ -111,8 +117,14 @@ class Backend:
         for tenant in tenants:
             await asyncio.to_thread(tenant.close)
         self.state.close()
+        os.close(self._held)
 
     # Galleries.
+
+    @property
+    def only_gallery(self) -> str | None:
+        """The name of the gallery of a server that serves one; None where it is a folder."""
+        return None if self._is_folder else self.names()[0]
 
     @property
     def _is_folder(self) -> bool:
@@ -138,12 +150,24 @@ class Backend:
             raise Problem(404, "no-gallery", f"There is no gallery {name!r}.")
         return place
 
+    def hide_places(self, text: str) -> str:
+        """A sentence for clients: galleries by their names, and no folder of this machine."""
+        place, name = self.settings.galleries, self.only_gallery
+        if name is not None:
+            text = text.replace(str(place.absolute()), name).replace(str(place), name)
+        parents = [folder.parent for folder in self.settings.photos]
+        for folder in (place, self.settings.state, place.parent, *parents):
+            for path in (folder.absolute(), folder):
+                if len(path.parts) > 1:
+                    text = text.replace(f"{path}{os.sep}", "")
+        return text
+
     def tenant(self, name: str) -> Tenant:
         """The open gallery of this name."""
         path = self._path(name)
         with self._lock:
             if name not in self._tenants:
-                if not has_gallery(path):
+                if name in self._going or not has_gallery(path):
                     raise Problem(404, "no-gallery", f"There is no gallery {name!r}.")
                 gallery = self._open(path)
                 self._tenants[name] = self._hold(name, path, gallery)
@@ -184,7 +208,7 @@ class Backend:
             )
         path = self._path(name)
         with self._lock:
-            if name in self._tenants or path.exists():
+            if name in self._tenants or name in self._going or path.exists():
                 raise Problem(409, "gallery-exists", f"There is a gallery {name!r} already.")
             model = load_model(None, engine or self.settings.engine)
             gallery = Gallery.create(path, model, key=self.settings.secret_key)
@@ -198,13 +222,21 @@ class Backend:
         path = self._path(name)
         tenant = self.tenant(name)
         with self._lock:
-            self._tenants.pop(name, None)
-        sealed = tenant.gallery.sealed
-        tenant.close()
-        key = self.settings.secret_key if sealed else None
-        remove_gallery(path, key=key)
-        if self._strangers_path(name).exists():
-            remove_gallery(self._strangers_path(name), key=key)
+            if self._tenants.get(name) is not tenant:
+                raise Problem(404, "no-gallery", f"There is no gallery {name!r}.")
+            del self._tenants[name]
+            self._going.add(name)  # nobody opens it while it is taken away
+        try:
+            sealed = tenant.gallery.sealed
+            tenant.close()
+            key = self.settings.secret_key if sealed else None
+            remove_gallery(path, key=key)
+            if self._strangers_path(name).exists():
+                remove_gallery(self._strangers_path(name), key=key)
+            self.keys.expire(name)
+        finally:
+            with self._lock:
+                self._going.discard(name)
 
     # Pictures.
 

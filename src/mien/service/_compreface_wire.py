@@ -12,7 +12,7 @@ from fastapi.responses import JSONResponse
 from starlette.datastructures import QueryParams
 
 from mien.faces import FoundFace, PictureResult
-from mien.service._access import backend_of, client_address, find_grant
+from mien.service._access import backend_of, count_request, find_grant
 from mien.service._backend import Tenant
 from mien.service._keys import EVERY_GALLERY
 from mien.service._pictures import Upload, decode_base64, read_form, read_json
@@ -83,14 +83,7 @@ def find_tenant(request: Request, role: str, key: str | None = None) -> Tenant:
     if given is None:
         raise Refusal(400, 20, "Missing header: x-api-key")
     grant = find_grant(request, given)
-    wait = backend.rate.take(client_address(request) if grant is None else grant.owner)
-    if wait > 0:
-        raise Problem(
-            429,
-            "too-many-requests",
-            "Too many requests",
-            headers={"Retry-After": str(int(wait) + 1)},
-        )
+    count_request(request, grant)
     if grant is None:
         raise Refusal(404, 10, "Recognition service with the given API Key not found")
     name = grant.gallery

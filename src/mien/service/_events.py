@@ -38,12 +38,17 @@ class Events:
     def send(self, gallery: str, event: dict[str, Any]) -> None:
         """Tell everybody; whoever is too slow loses the oldest events."""
         told = {"gallery": gallery, **event}
-        for waiting in self._listeners.get(gallery, ()):
+        for waiting in tuple(self._listeners.get(gallery, ())):
             if waiting.full():
                 waiting.get_nowait()
             waiting.put_nowait(told)
         for sink in self._sinks:
             sink.send(told)
+
+    def begin(self, camera: str) -> None:
+        """A camera begins, with nobody in front of it."""
+        for sink in self._sinks:
+            sink.begin(camera)
 
     async def follow(self, gallery: str) -> AsyncIterator[dict[str, Any]]:
         """Events of a gallery from now on."""
@@ -53,10 +58,13 @@ class Events:
             while True:
                 yield await waiting.get()
         finally:
-            self._listeners[gallery].discard(waiting)
+            listeners = self._listeners[gallery]
+            listeners.discard(waiting)
+            if not listeners:
+                del self._listeners[gallery]
 
     async def close(self) -> None:
         """Let the webhook and the broker go, after a few seconds for what waits."""
         for sink in self._sinks:
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(Exception):  # a broker that is gone ends no server
                 await asyncio.to_thread(sink.close, 5.0)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import logging
 import os
 import secrets
 import shutil
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -20,8 +21,11 @@ from mien.service._state import State
 
 __all__ = ["ENDED", "Job", "JobRunner", "JobStore"]
 
+log = logging.getLogger("mien.service")
 ENDED = ("done", "failed", "cancelled")
 _MAX_ATTEMPTS = 3
+_PAUSE = 1.0
+_WAITING = "waiting to go on"
 _COLUMNS = "id, gallery, kind, state, stage, done, total, detail, attempts, created, changed"
 
 
@@ -74,13 +78,23 @@ class JobStore:
         """Where a job has its files."""
         return self._folder / identifier
 
-    def add(self, gallery: str, kind: str, options: dict[str, Any], archive: bytes | None) -> Job:
-        """A new job, which is kept before this returns."""
-        identifier = secrets.token_hex(12)
+    def add(
+        self,
+        gallery: str,
+        kind: str,
+        options: dict[str, Any],
+        archive: bytes | None = None,
+        *,
+        identifier: str | None = None,
+    ) -> Job:
+        """A new job, which is kept before this returns; one with a known identifier is there."""
+        identifier = secrets.token_hex(12) if identifier is None else identifier
+        with contextlib.suppress(Problem):
+            return self.get(identifier)
         folder = self.folder(identifier)
-        folder.mkdir(mode=0o700)
+        folder.mkdir(mode=0o700, exist_ok=True)
         if archive is not None:
-            with open(folder / "input", "xb") as file:
+            with open(folder / "input", "wb") as file:
                 file.write(archive)
                 file.flush()
                 os.fsync(file.fileno())
@@ -107,7 +121,8 @@ class JobStore:
     def list(self, gallery: str | None = None) -> list[Job]:
         """Jobs, the newest first."""
         rows = self._state.read(
-            f"SELECT {_COLUMNS} FROM job WHERE ?1 IS NULL OR gallery = ?1 ORDER BY created DESC",
+            f"SELECT {_COLUMNS} FROM job WHERE ?1 IS NULL OR gallery = ?1 ORDER BY created DESC, "
+            "id DESC",
             (gallery,),
         )
         return [Job(*row) for row in rows]
@@ -154,10 +169,21 @@ class JobRunner:
         Of sealed galleries; handed to the process through its pipe, never on its command line.
     keep_seconds : float
         How long results are kept.
+    hide : callable
+        Sentence -> the same for clients, without paths of this machine.
     """
 
-    def __init__(self, jobs: JobStore, paths: Any, secret_key: Any, keep_seconds: float) -> None:
+    def __init__(
+        self,
+        jobs: JobStore,
+        paths: Callable[[str], Path],
+        secret_key: bytes | str | None,
+        keep_seconds: float,
+        *,
+        hide: Callable[[str], str] = str,
+    ) -> None:
         self._jobs = jobs
+        self._hide = hide
         self._paths = paths
         self._secret_key = secret_key
         self._keep_seconds = keep_seconds
@@ -170,7 +196,7 @@ class JobRunner:
         """Begin, with what an earlier server left unfinished."""
         for job in self._jobs.list():
             if job.state == "running":
-                self._jobs.change(job.id, state="queued", stage="waiting to go on")
+                self._jobs.change(job.id, state="queued", stage=_WAITING)
         self._task = asyncio.create_task(self._work())
 
     async def close(self) -> None:
@@ -196,11 +222,24 @@ class JobRunner:
         await self.announce()
         return self._jobs.get(identifier)
 
+    async def cancel_all(self, gallery: str) -> None:
+        """End all jobs of a gallery."""
+        for job in self._jobs.list(gallery):
+            await self.cancel(job.id)
+
+    def forget_all(self, gallery: str) -> None:
+        """Delete all jobs of a gallery that is no more, with what they were given and found."""
+        for job in self._jobs.list(gallery):
+            self._jobs.forget(job.id)
+
     async def follow(self, identifier: str) -> AsyncIterator[Job]:
         """A job each time that something changed, until it has ended."""
         before: Job | None = None
         while True:
-            job = self._jobs.get(identifier)
+            try:
+                job = self._jobs.get(identifier)
+            except Problem:
+                return  # somebody deleted it
             if job != before:
                 yield job
                 before = job
@@ -219,15 +258,31 @@ class JobRunner:
 
     async def _work(self) -> None:
         while True:
-            self._jobs.forget_old(self._keep_seconds)
-            queued = [job for job in reversed(self._jobs.list()) if job.state == "queued"]
-            if not queued:
-                async with self._news:
-                    with contextlib.suppress(TimeoutError):
-                        await asyncio.wait_for(self._news.wait(), 2.0)
-                continue
-            await self._do(queued[0])
-            await self.announce()
+            try:
+                await self._work_once()
+            except Exception as error:  # a full disk, a job that was deleted under its process
+                log.error("jobs: %s", type(error).__name__)
+                await asyncio.sleep(_PAUSE)
+
+    async def _work_once(self) -> None:
+        self._jobs.forget_old(self._keep_seconds)
+        queued = [job for job in reversed(self._jobs.list()) if job.state == "queued"]
+        if not queued:
+            async with self._news:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(self._news.wait(), 2.0)
+            return
+        job = queued[0]
+        try:
+            await self._do(job)
+        except Problem as problem:  # its gallery is no more
+            self._jobs.change(job.id, state="failed", stage="", detail=problem.detail)
+        except asyncio.CancelledError:  # the server ends: the next one goes on, as if not begun
+            with contextlib.suppress(Problem):
+                if self._jobs.get(job.id).state == "running":
+                    self._jobs.change(job.id, state="queued", stage=_WAITING, attempts=job.attempts)
+            raise
+        await self.announce()
 
     async def _do(self, job: Job) -> None:
         if job.attempts >= _MAX_ATTEMPTS:
@@ -248,9 +303,10 @@ class JobRunner:
             "key": key.hex() if isinstance(key, bytes) else key,
             "key_is_bytes": isinstance(key, bytes),
         }
-        self._process = await start_process("_job_process")
         try:
-            await self._listen(self._process, order, job.id)
+            self._process = await start_process("_job_process")
+            if self._jobs.get(job.id).state == "running":  # it may have been cancelled meanwhile
+                await self._listen(self._process, order, job.id)
         finally:
             self._current = None
             await self._kill()
@@ -282,5 +338,5 @@ class JobRunner:
             reason = said.get("detail") if said.get("end") == "failed" else None
             self._jobs.change(
                 identifier, state="failed", stage="",
-                detail=str(reason or "the process of the job ended before the job did"),
+                detail=self._hide(reason or "the process of the job ended before the job did"),
             )  # fmt: skip

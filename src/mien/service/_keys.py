@@ -130,10 +130,23 @@ class KeyStore:
         if not changed:
             raise InputError(f"no valid key has the id {identifier!r}")
 
+    def expire(self, gallery: str) -> None:
+        """End all keys of a gallery that is deleted: one that gets its name is another one."""
+        now = time.time()
+        self._state.write(
+            "UPDATE key SET expires = ? WHERE gallery = ? AND (expires IS NULL OR expires > ?)",
+            (now, gallery, now),
+        )
+        self._changes += 1
+
     def any_valid(self) -> bool:
         """Whether a key exists that opens anything."""
         now = time.time()
         return any(record.is_valid(now) for record in self._records().values())
+
+    def any_kept(self) -> bool:
+        """Whether a key exists that was not revoked: one that expires opens no door by that."""
+        return any(record.revoked is None for record in self._records().values())
 
     def check(self, key: str) -> Grant | None:
         """What a key may do, or None; the time that this takes does not depend on the key."""

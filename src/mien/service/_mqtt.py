@@ -28,6 +28,7 @@ __all__ = ["MqttPublisher"]
 
 _UNSAFE = re.compile(r"[^A-Za-z0-9_-]+")
 _QOS = 1
+_MOST_WAITING = 1000
 
 
 def topic_name(text: str) -> str:
@@ -59,7 +60,8 @@ class MqttPublisher:
         self._discovery = discovery
         self._cameras: dict[str, str] = {}
         self._present: dict[str, dict[str, dict[str, Any]]] = {}
-        self._lock = threading.Lock()
+        #: Also held while a number of people is published, so that none overtakes a later one.
+        self._lock = threading.RLock()
         self._client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
         if parts.username:
             self._client.username_pw_set(unquote(parts.username), unquote(parts.password or ""))
@@ -67,17 +69,25 @@ class MqttPublisher:
             self._client.tls_set_context(ssl.create_default_context())
         self._client.will_set(f"{self._prefix}/available", "offline", _QOS, retain=True)
         self._client.reconnect_delay_set(1, 60)
+        self._client.max_queued_messages_set(_MOST_WAITING)
         self._client.on_connect = self._greet
         port = parts.port or (8883 if parts.scheme == "mqtts" else 1883)
         self._client.connect_async(parts.hostname, port, keepalive=30)
         self._client.loop_start()
+
+    def begin(self, camera: str) -> None:
+        """Tell of a camera before anybody comes, and that nobody is there."""
+        topic = topic_name(camera)
+        with self._lock:
+            self._cameras.setdefault(topic, camera)
+        self._announce(topic)
 
     def send(self, event: dict[str, Any]) -> None:
         """Publish an event of :class:`mien.recognition.Visits`, as a dict; never waits."""
         camera = topic_name(event["camera"])
         with self._lock:
             new = camera not in self._cameras
-            self._cameras[camera] = event["camera"]
+            self._cameras.setdefault(camera, event["camera"])
             there = self._present.setdefault(camera, {})
             before = there.get(event["visit"])
             after = _as_frigate(event, camera)
@@ -85,12 +95,11 @@ class MqttPublisher:
                 there.pop(event["visit"], None)
             else:
                 there[event["visit"]] = after
-            count = len(there)
+            self._publish_count(camera)
         if new:
             self._announce(camera)
         kind = "end" if event["event"] == "left" else "new"
         self._publish("events", {"type": kind, "before": before or after, "after": after})
-        self._publish(f"{camera}/person", count, retain=True)
         if kind == "new":
             update = {
                 "type": "face",
@@ -111,6 +120,9 @@ class MqttPublisher:
         self._client.disconnect()
         self._client.loop_stop()
 
+    def _publish_count(self, camera: str) -> None:
+        self._publish(f"{camera}/person", len(self._present.get(camera, {})), retain=True)
+
     def _publish(self, topic: str, value: Any, *, retain: bool = False) -> None:
         self._client.publish(f"{self._prefix}/{topic}", json.dumps(value), _QOS, retain=retain)
 
@@ -123,7 +135,12 @@ class MqttPublisher:
             self._announce(camera)
 
     def _announce(self, camera: str) -> None:
-        """Tell Home Assistant of a camera: who came last, how many are there, whether anybody."""
+        """How many are in front of a camera, and what Home Assistant makes of it.
+
+        A number that an earlier run left with the broker is replaced.
+        """
+        with self._lock:
+            self._publish_count(camera)
         if self._discovery is None:
             return
         own = f"{topic_name(self._prefix)}_{camera}"

@@ -8,7 +8,7 @@ from typing import Any
 from fastapi import FastAPI
 from fastapi.openapi.utils import get_openapi
 
-__all__ = ["ARCHIVE", "PAIR", "PICTURES", "TABLE", "make_document"]
+__all__ = ["ARCHIVE", "PAIR", "PICTURE", "PICTURES", "TABLE", "make_document"]
 
 Schema = dict[str, Any]
 
@@ -29,7 +29,8 @@ def _object(**properties: Schema) -> Schema:
     return {"type": "object", "required": list(properties), "properties": properties}
 
 
-#: For ``openapi_extra`` of routes that read pictures, two pictures, an archive, or a table.
+#: For ``openapi_extra`` of routes that read pictures, two pictures, an archive, or a table;
+#: ``PICTURE`` is for ``responses`` of routes that answer with one.
 PICTURES = _body(
     {
         "multipart/form-data": _object(file={"type": "array", "items": _BINARY}),
@@ -45,6 +46,15 @@ PAIR = _body(
     }
 )
 ARCHIVE = _body({"application/zip": _BINARY, "multipart/form-data": _object(file=_BINARY)})
+PICTURE: dict[int | str, Any] = {
+    200: {
+        "description": "The picture",
+        "content": {
+            kind: {"schema": _BINARY, "example": "(bytes of a picture)"}
+            for kind in ("image/jpeg", "image/png", "image/webp")
+        },
+    }
+}
 TABLE = _body({"text/csv": {"type": "string", "examples": ["score,same\n3.1,1\n-2.0,0\n"]}})
 
 _PROBLEM: Schema = {

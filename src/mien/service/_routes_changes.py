@@ -13,12 +13,23 @@ from mien.gallery import Change, Consent, Gallery
 from mien.recognition import is_placeholder
 from mien.service._access import backend_of, require
 from mien.service._backend import Tenant
+from mien.service._idempotency import WriteRoute, begun_before, refuse_if_unsure
 from mien.service._problems import Problem
+from mien.service._routes_jobs import start_job
 from mien.service._routes_view import find_person
+from mien.service._schemas_page import (
+    Changed,
+    ChangedInSteps,
+    DueList,
+    HiddenList,
+    PolicyModel,
+    TermsModel,
+    UndoneModel,
+)
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/galleries/{gallery}", tags=["page"])
+router = APIRouter(prefix="/v1/galleries/{gallery}", tags=["page"], route_class=WriteRoute)
 _MOST_FACES = 10_000
 
 
@@ -87,18 +98,25 @@ def _last(gallery: Gallery) -> dict[str, Any]:
     return {"change": history[0].number if history else None}
 
 
-@router.post("/undo", summary="Undo the last change")
+@router.post("/undo", summary="Undo the last change", response_model=UndoneModel)
 async def undo(request: Request, gallery: str, wanted: Undone | None = None) -> dict[str, Any]:
     """With a number only that one, if it still is the last; what was deleted stays deleted."""
     tenant = _tenant(request, gallery, "write")
 
     def work() -> dict[str, Any]:
-        return _show(tenant.gallery.undo(None if wanted is None else wanted.change))
+        number = None if wanted is None else wanted.change
+        if begun_before(request):
+            done = [one for one in tenant.gallery.history(1000) if one.number == number]
+            if done and done[0].undone is not None:
+                return _show(done[0])
+            if number is None:
+                refuse_if_unsure(request)
+        return _show(tenant.gallery.undo(number))
 
     return await tenant.run(work)
 
 
-@router.post("/faces/move", summary="Give faces to another person")
+@router.post("/faces/move", summary="Give faces to another person", response_model=Changed)
 async def move_faces(request: Request, gallery: str, wanted: MovedFaces) -> dict[str, Any]:
     """As one change; whoever has none left is forgotten."""
     tenant = _tenant(request, gallery, "write")
@@ -110,7 +128,11 @@ async def move_faces(request: Request, gallery: str, wanted: MovedFaces) -> dict
     return await tenant.run(work)
 
 
-@router.post("/people/{person}/not", summary="These faces are somebody else")
+@router.post(
+    "/people/{person}/not",
+    summary="These faces are somebody else",
+    response_model=ChangedInSteps,
+)
 async def not_this_person(
     request: Request, gallery: str, person: int, wanted: SomeFaces
 ) -> dict[str, Any]:
@@ -128,10 +150,18 @@ async def not_this_person(
                 raise Problem(404, "no-face", "There is no such face.")
         for face in wanted.faces:
             held.add_constraint("not-this-person", face, person=name)
-        held.move_faces(wanted.faces, _free_name(held))
+        # Those that a server which ended had moved already are somebody else's by now.
+        left = [face for face in wanted.faces if _owner(held, face) == name]
+        if left or not begun_before(request):
+            held.move_faces(wanted.faces, _free_name(held))
         return {**_last(held), "steps": len(wanted.faces) + 1}
 
     return await tenant.run(work)
+
+
+def _owner(gallery: Gallery, face: str) -> str | None:
+    stored = gallery.get_face(face)
+    return None if stored is None else stored.person
 
 
 def _free_name(gallery: Gallery) -> str:
@@ -143,24 +173,26 @@ def _free_name(gallery: Gallery) -> str:
     return f"person-{max(taken, default=0) + 1:03d}"
 
 
-@router.post("/faces/not-a-face", summary="These are not faces")
+@router.post("/faces/not-a-face", summary="These are not faces", response_model=ChangedInSteps)
 async def not_a_face(request: Request, gallery: str, wanted: SomeFaces) -> dict[str, Any]:
     """They are taken out and never come back; ``steps`` is how many changes an undo takes back."""
     tenant = _tenant(request, gallery, "write")
 
     def work() -> dict[str, Any]:
         held = tenant.gallery
-        for face in wanted.faces:
-            held.add_constraint("not-a-face", face)
         still = [face for face in wanted.faces if held.get_face(face) is not None]
+        if len(still) < len(wanted.faces) and not begun_before(request):
+            raise Problem(404, "no-face", "There is no such face.")
+        for face in still:
+            held.add_constraint("not-a-face", face)
         if still:
             held.remove_faces(still)
-        return {**_last(held), "steps": len(wanted.faces) + bool(still)}
+        return {**_last(held), "steps": len(wanted.faces) + 1}
 
     return await tenant.run(work)
 
 
-@router.get("/hidden", summary="Who is left out of lists")
+@router.get("/hidden", summary="Who is left out of lists", response_model=HiddenList)
 async def list_hidden(request: Request, gallery: str) -> dict[str, list[int]]:
     """Numbers of people."""
     tenant = _tenant(request, gallery, "read")
@@ -168,7 +200,11 @@ async def list_hidden(request: Request, gallery: str) -> dict[str, list[int]]:
     return {"people": [person.number for person in people if person.hidden]}
 
 
-@router.put("/people/{person}/hidden", summary="Hide a person, or show them again")
+@router.put(
+    "/people/{person}/hidden",
+    summary="Hide a person, or show them again",
+    response_model=Changed,
+)
 async def set_hidden(request: Request, gallery: str, person: int, wanted: Hidden) -> dict[str, Any]:
     """Whoever is hidden is still recognised."""
     tenant = _tenant(request, gallery, "write")
@@ -181,7 +217,11 @@ async def set_hidden(request: Request, gallery: str, person: int, wanted: Hidden
     return await tenant.run(work)
 
 
-@router.get("/people/{person}/terms", summary="Consent and retention of a person")
+@router.get(
+    "/people/{person}/terms",
+    summary="Consent and retention of a person",
+    response_model=TermsModel,
+)
 async def get_terms(request: Request, gallery: str, person: int) -> dict[str, Any]:
     """What was agreed to, and until when faces are kept."""
     tenant = _tenant(request, gallery, "read")
@@ -196,7 +236,7 @@ async def get_terms(request: Request, gallery: str, person: int) -> dict[str, An
     return await tenant.run(read)
 
 
-@router.patch("/people/{person}/terms", summary="Note a consent, or an end")
+@router.patch("/people/{person}/terms", summary="Note a consent, or an end", response_model=Changed)
 async def set_terms(request: Request, gallery: str, person: int, wanted: Terms) -> dict[str, Any]:
     """What is given is changed."""
     tenant = _tenant(request, gallery, "write")
@@ -217,7 +257,7 @@ async def set_terms(request: Request, gallery: str, person: int, wanted: Terms) 
     return await tenant.run(work)
 
 
-@router.get("/retention", summary="Whose time has come")
+@router.get("/retention", summary="Whose time has come", response_model=DueList)
 async def list_due(request: Request, gallery: str) -> dict[str, Any]:
     """People whose retention or consent has ended, or who were not used for the policy's days."""
     tenant = _tenant(request, gallery, "read")
@@ -230,14 +270,16 @@ async def list_due(request: Request, gallery: str) -> dict[str, Any]:
     return {"due": due}
 
 
-@router.get("/policy", summary="What the gallery keeps and demands")
+@router.get("/policy", summary="What the gallery keeps and demands", response_model=PolicyModel)
 async def get_policy(request: Request, gallery: str) -> dict[str, Any]:
     """Small pictures, consents, days."""
     tenant = _tenant(request, gallery, "read")
     return asdict(await tenant.run(lambda: tenant.gallery.policy))
 
 
-@router.patch("/policy", summary="Change what the gallery keeps and demands")
+@router.patch(
+    "/policy", summary="Change what the gallery keeps and demands", response_model=PolicyModel
+)
 async def set_policy(request: Request, gallery: str, wanted: Policy) -> dict[str, Any]:
     """Turning small pictures off erases those that are kept.
 
@@ -254,6 +296,5 @@ async def set_policy(request: Request, gallery: str, wanted: Policy) -> dict[str
     said = await tenant.run(work)
     if wanted.thumbnails and backend.settings.photos:
         folders = {"folders": [str(folder) for folder in backend.settings.photos]}
-        backend.jobs.add(gallery, "thumbnails", folders, b"")
-        await request.app.state.runner.announce()
+        await start_job(request, gallery, "thumbnails", folders)
     return said

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 
-from mien.gallery import Change, Constraint, Gallery
+from mien.gallery import Change, Constraint
 from mien.service._access import backend_of, require
-from mien.service._idempotency import once
+from mien.service._idempotency import WriteRoute, begun_before
+from mien.service._openapi import PICTURE
+from mien.service._paging import Cursor, Limit, cut_page
 from mien.service._problems import Problem
 from mien.service._routes_people import find_known, find_person, show_person
 from mien.service._schemas import (
+    ChangeList,
     ChangeModel,
     ConstraintCreate,
+    ConstraintList,
     ConstraintModel,
     FaceIds,
     FacesTo,
@@ -23,7 +27,7 @@ from mien.service._schemas import (
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/galleries/{gallery}", tags=["changes"])
+router = APIRouter(prefix="/v1/galleries/{gallery}", tags=["changes"], route_class=WriteRoute)
 
 
 def _show_change(change: Change) -> ChangeModel:
@@ -41,25 +45,22 @@ def _show_constraint(one: Constraint) -> ConstraintModel:
     )
 
 
-def _check_faces(gallery: Gallery, faces: list[str]) -> None:
-    for face in faces:
-        find_known(gallery, face)
-
-
 @router.post(
     "/people/{person}/split", status_code=201, summary="Split a person", response_model=PersonInfo
 )
-async def split_person(request: Request, gallery: str, person: int, wanted: FacesTo) -> Response:
+async def split_person(request: Request, gallery: str, person: int, wanted: FacesTo) -> PersonInfo:
     """Some faces of a person become somebody new."""
-    grant = require(request, "write", gallery)
+    require(request, "write", gallery)
     tenant = backend_of(request).tenant(gallery)
 
     def split() -> PersonInfo:
-        held = find_person(tenant.gallery, person)
-        _check_faces(tenant.gallery, wanted.faces)
-        if any(find_known(tenant.gallery, face).person != held.name for face in wanted.faces):
+        owners = {find_known(tenant.gallery, face).person for face in wanted.faces}
+        made = tenant.gallery.find_person(wanted.person)
+        if begun_before(request) and made is not None and owners == {made.name}:
+            return show_person(made)
+        if owners != {find_person(tenant.gallery, person).name}:
             raise Problem(409, "other-person", "A face of the list is not of this person.")
-        if tenant.gallery.find_person(wanted.person) is not None:
+        if made is not None:
             raise Problem(409, "person-exists", f"{wanted.person!r} is in the gallery already.")
         tenant.gallery.split(wanted.faces, wanted.person)
         made = tenant.gallery.find_person(wanted.person)
@@ -67,7 +68,7 @@ async def split_person(request: Request, gallery: str, person: int, wanted: Face
             raise Problem(409, "person-gone", "The person was deleted at once.")
         return show_person(made)
 
-    return await once(request, grant, 201, lambda: tenant.run(split))
+    return await tenant.run(split)
 
 
 @router.post(
@@ -79,8 +80,13 @@ async def remove_faces(request: Request, gallery: str, wanted: FaceIds) -> None:
     tenant = backend_of(request).tenant(gallery)
 
     def remove() -> None:
-        _check_faces(tenant.gallery, wanted.faces)
-        tenant.gallery.remove_faces(wanted.faces)
+        faces = wanted.faces
+        if begun_before(request):
+            faces = [face for face in faces if tenant.gallery.get_face(face) is not None]
+        for face in faces:
+            find_known(tenant.gallery, face)
+        if faces:
+            tenant.gallery.remove_faces(faces)
 
     await tenant.run(remove)
 
@@ -88,7 +94,7 @@ async def remove_faces(request: Request, gallery: str, wanted: FaceIds) -> None:
 @router.get(
     "/faces/{face}/thumbnail",
     summary="The small picture of a face, where one is kept",
-    responses={200: {"content": {"image/jpeg": {}, "image/png": {}, "image/webp": {}}}},
+    responses=PICTURE,
     response_class=Response,
 )
 async def get_thumbnail(request: Request, gallery: str, face: str) -> Response:
@@ -104,24 +110,28 @@ async def get_thumbnail(request: Request, gallery: str, face: str) -> Response:
     return Response(content, media_type=kind)
 
 
-@router.get("/history", summary="What was changed", response_model=list[ChangeModel])
+@router.get("/history", summary="What was changed", response_model=ChangeList)
 async def list_history(
-    request: Request, gallery: str, limit: Annotated[int, Query(ge=1, le=1000)] = 50
-) -> list[ChangeModel]:
+    request: Request, gallery: str, limit: Limit = 50, cursor: Cursor = None
+) -> ChangeList:
     """From the last; what was undone says when."""
     require(request, "read", gallery)
     tenant = backend_of(request).tenant(gallery)
-    return [_show_change(one) for one in await tenant.run(tenant.gallery.history, limit)]
+    found = await tenant.run(tenant.gallery.history)
+    page, following = cut_page(found, lambda one: (one.number,), limit, cursor, falling=True)
+    return ChangeList(changes=[_show_change(one) for one in page], cursor=following)
 
 
-@router.get(
-    "/constraints", summary="What was said about faces", response_model=list[ConstraintModel]
-)
-async def list_constraints(request: Request, gallery: str) -> list[ConstraintModel]:
+@router.get("/constraints", summary="What was said about faces", response_model=ConstraintList)
+async def list_constraints(
+    request: Request, gallery: str, limit: Limit = 100, cursor: Cursor = None
+) -> ConstraintList:
     """Same person, different people, not a face, not this person; from the first."""
     require(request, "read", gallery)
     tenant = backend_of(request).tenant(gallery)
-    return [_show_constraint(one) for one in await tenant.run(tenant.gallery.constraints)]
+    found = await tenant.run(tenant.gallery.constraints)
+    page, following = cut_page(found, lambda one: (one.number,), limit, cursor)
+    return ConstraintList(constraints=[_show_constraint(one) for one in page], cursor=following)
 
 
 @router.post(
@@ -130,9 +140,11 @@ async def list_constraints(request: Request, gallery: str) -> list[ConstraintMod
     summary="Say something about a face",
     response_model=ConstraintModel,
 )
-async def add_constraint(request: Request, gallery: str, wanted: ConstraintCreate) -> Response:
+async def add_constraint(
+    request: Request, gallery: str, wanted: ConstraintCreate
+) -> ConstraintModel:
     """Kept for good: a face is never named as, nor enrolled as, whom a constraint excludes."""
-    grant = require(request, "write", gallery)
+    require(request, "write", gallery)
     tenant = backend_of(request).tenant(gallery)
 
     def add() -> ConstraintModel:
@@ -147,7 +159,7 @@ async def add_constraint(request: Request, gallery: str, wanted: ConstraintCreat
             raise Problem(409, "constraint-gone", "The constraint was taken back at once.")
         return _show_constraint(made[0])
 
-    return await once(request, grant, 201, lambda: tenant.run(add))
+    return await tenant.run(add)
 
 
 def _face(face: Any) -> Any:
@@ -162,6 +174,8 @@ async def remove_constraint(request: Request, gallery: str, constraint: int) -> 
 
     def remove() -> None:
         if constraint not in {one.number for one in tenant.gallery.constraints()}:
+            if begun_before(request):
+                return
             raise Problem(404, "no-constraint", "There is no such constraint.")
         tenant.gallery.remove_constraint(constraint)
 

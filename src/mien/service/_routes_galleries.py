@@ -8,11 +8,13 @@ from fastapi import APIRouter, Request
 
 from mien.service._access import backend_of, find_grant, require
 from mien.service._backend import Tenant
+from mien.service._idempotency import WriteRoute, begun_before
+from mien.service._problems import Problem
 from mien.service._schemas import GalleryCreate, GalleryInfo
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/galleries", tags=["galleries"])
+router = APIRouter(prefix="/v1/galleries", tags=["galleries"], route_class=WriteRoute)
 
 
 async def _describe(tenant: Tenant) -> GalleryInfo:
@@ -41,7 +43,14 @@ async def list_galleries(request: Request) -> list[GalleryInfo]:
 async def create_gallery(request: Request, wanted: GalleryCreate) -> GalleryInfo:
     """An empty gallery with the shipped model of the engine."""
     require(request, "admin")
-    return await _describe(backend_of(request).create(wanted.name, wanted.engine))
+    backend = backend_of(request)
+    try:
+        made = await asyncio.to_thread(backend.create, wanted.name, wanted.engine)
+    except Problem as problem:
+        if problem.code != "gallery-exists" or not begun_before(request):
+            raise
+        made = backend.tenant(wanted.name)
+    return await _describe(made)
 
 
 @router.get("/{gallery}", summary="Describe a gallery", response_model=GalleryInfo)
@@ -53,7 +62,13 @@ async def get_gallery(request: Request, gallery: str) -> GalleryInfo:
 
 @router.delete("/{gallery}", status_code=204, summary="Delete a gallery for good")
 async def delete_gallery(request: Request, gallery: str) -> None:
-    """Everybody in it is deleted; the bytes of the file are overwritten."""
+    """With its people, jobs and keys; the bytes of the file are overwritten."""
     require(request, "admin", gallery)
+    backend, runner = backend_of(request), request.app.state.runner
+    if begun_before(request) and gallery not in backend.names():
+        return
+    backend.tenant(gallery)
     await request.app.state.streams.forget(gallery)
-    await asyncio.to_thread(backend_of(request).delete, gallery)
+    await runner.cancel_all(gallery)
+    await asyncio.to_thread(backend.delete, gallery)
+    await asyncio.to_thread(runner.forget_all, gallery)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import AsyncIterator
 from typing import Annotated, Any
@@ -10,16 +11,17 @@ from fastapi import APIRouter, Query, Request, Response
 from sse_starlette import EventSourceResponse
 
 from mien.service._access import backend_of, require
-from mien.service._idempotency import once
+from mien.service._idempotency import WriteRoute, begun_before, write_id
 from mien.service._jobs import ENDED, Job
 from mien.service._openapi import ARCHIVE
+from mien.service._paging import Cursor, Limit, cut_page
 from mien.service._pictures import Upload, read_form
 from mien.service._problems import Problem
-from mien.service._schemas import JobModel
+from mien.service._schemas import JobList, JobModel
 
-__all__ = ["router"]
+__all__ = ["router", "start_job"]
 
-router = APIRouter(prefix="/v1", tags=["jobs"])
+router = APIRouter(prefix="/v1", tags=["jobs"], route_class=WriteRoute)
 _KINDS = {
     "adapt": "write",
     "cluster": "read",
@@ -50,34 +52,37 @@ def _get(request: Request, identifier: str, role: str) -> Job:
 )
 async def create_job(
     request: Request,
+    response: Response,
     gallery: str,
     kind: Annotated[str, Query(examples=["enrol"])],
     fpir: Annotated[float | None, Query(gt=0, lt=1)] = None,
-) -> Response:
+) -> dict[str, Any]:
     """Send a ZIP archive: a folder per person to enrol or adapt, otherwise any pictures."""
     if kind not in _KINDS:
         require(request, "read", gallery)
         raise Problem(422, "invalid-kind", f"kind must be one of {', '.join(_KINDS)}.")
-    grant = require(request, _KINDS[kind], gallery)
+    require(request, _KINDS[kind], gallery)
     backend = backend_of(request)
     backend.tenant(gallery)
-    if (
-        sum(job.state not in ENDED for job in backend.jobs.list())
-        >= backend.settings.limits.waiting
-    ):
+    options = {"fpir": fpir or backend.settings.fpir} if kind in ("identify", "import") else {}
+    job = await start_job(request, gallery, kind, options, await _read_archive(request))
+    response.headers["Location"] = f"/v1/jobs/{job.id}"
+    return job.to_dict()
+
+
+async def start_job(
+    request: Request, gallery: str, kind: str, options: dict[str, Any], archive: bytes | None = None
+) -> Job:
+    """Keep a job and wake who does it; the same write sent again finds the same job."""
+    backend = backend_of(request)
+    unfinished = sum(job.state not in ENDED for job in backend.jobs.list())
+    if unfinished >= backend.settings.limits.waiting:
         raise Problem(429, "busy", "Too many jobs wait; try again.", headers={"Retry-After": "30"})
-
-    async def work() -> dict[str, Any]:
-        options: dict[str, Any] = {}
-        if kind in ("identify", "import"):
-            options["fpir"] = fpir or backend.settings.fpir
-        job = backend.jobs.add(gallery, kind, options, await _read_archive(request))
-        await request.app.state.runner.announce()
-        return job.to_dict()
-
-    response = await once(request, grant, 202, work)
-    response.headers["Location"] = f"/v1/jobs/{json.loads(bytes(response.body))['id']}"
-    return response
+    job: Job = await asyncio.to_thread(
+        backend.jobs.add, gallery, kind, options, archive, identifier=write_id(request)
+    )
+    await request.app.state.runner.announce()
+    return job
 
 
 async def _read_archive(request: Request) -> bytes:
@@ -94,11 +99,17 @@ async def _read_archive(request: Request) -> bytes:
     return content
 
 
-@router.get("/galleries/{gallery}/jobs", summary="List jobs", response_model=list[JobModel])
-async def list_jobs(request: Request, gallery: str) -> list[dict[str, Any]]:
+@router.get("/galleries/{gallery}/jobs", summary="List jobs", response_model=JobList)
+async def list_jobs(
+    request: Request, gallery: str, limit: Limit = 100, cursor: Cursor = None
+) -> dict[str, Any]:
     """The newest first."""
     require(request, "read", gallery)
-    return [job.to_dict() for job in backend_of(request).jobs.list(gallery)]
+    found = backend_of(request).jobs.list(gallery)
+    page, following = cut_page(
+        found, lambda one: (one.created, one.id), limit, cursor, falling=True
+    )
+    return {"jobs": [job.to_dict() for job in page], "cursor": following}
 
 
 @router.get("/jobs/{identifier}", summary="How far a job is", response_model=JobModel)
@@ -139,7 +150,12 @@ async def cancel_job(request: Request, identifier: str) -> dict[str, Any]:
 @router.delete("/jobs/{identifier}", status_code=204, summary="Delete a job and its files")
 async def delete_job(request: Request, identifier: str) -> None:
     """Only a job that has ended."""
-    job = _get(request, identifier, "write")
+    try:
+        job = _get(request, identifier, "write")
+    except Problem as problem:
+        if problem.status == 404 and begun_before(request):
+            return
+        raise
     if job.state not in ENDED:
         raise Problem(409, "job-not-done", "Cancel the job first.")
-    backend_of(request).jobs.forget(identifier)
+    await asyncio.to_thread(backend_of(request).jobs.forget, identifier)

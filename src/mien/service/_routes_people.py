@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import json
-from typing import Annotated, Any
+from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Query, Request
 
 from mien.gallery import Gallery, Person, StoredFace
 from mien.recognition import Failure, choose_face
 from mien.service._access import backend_of, require
 from mien.service._backend import Tenant, find_id
-from mien.service._idempotency import begun_before, once
+from mien.service._idempotency import WriteRoute, begun_before
 from mien.service._openapi import PICTURES
+from mien.service._paging import Cursor, Limit, decode_cursor, encode_cursor
 from mien.service._pictures import read_pictures
 from mien.service._problems import Problem
 from mien.service._schemas import (
@@ -30,24 +28,7 @@ from mien.service._schemas import (
 
 __all__ = ["enrol_pictures", "find_known", "find_person", "router", "show_face", "show_person"]
 
-router = APIRouter(prefix="/v1/galleries/{gallery}", tags=["people"])
-Limit = Annotated[int, Query(ge=1, le=1000, description="Entries per page.")]
-Cursor = Annotated[str | None, Query(description="From the page before.", max_length=500)]
-
-
-def _encode_cursor(place: list[Any]) -> str:
-    return base64.urlsafe_b64encode(json.dumps(place).encode()).decode().rstrip("=")
-
-
-def _decode_cursor(cursor: str, kinds: tuple[type, ...]) -> list[Any]:
-    try:
-        place = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
-        fits = isinstance(place, list) and len(place) == len(kinds)
-        if fits and all(isinstance(a, kind) for a, kind in zip(place, kinds, strict=True)):
-            return list(place)
-    except (ValueError, binascii.Error):
-        pass
-    raise Problem(422, "invalid-cursor", "The cursor is not one that this server gave.")
+router = APIRouter(prefix="/v1/galleries/{gallery}", tags=["people"], route_class=WriteRoute)
 
 
 def show_person(person: Person) -> PersonInfo:
@@ -83,7 +64,7 @@ async def list_people(
     """By name, in pages; ``q`` keeps names that contain it, whatever the case."""
     require(request, "read", gallery)
     tenant = _tenant(request, gallery)
-    after = None if cursor is None else _decode_cursor(cursor, (str, int))
+    after = None if cursor is None else decode_cursor(cursor, (str, int))
     wanted = await tenant.run(
         tenant.gallery.list_people,
         containing=q,
@@ -92,14 +73,14 @@ async def list_people(
     )
     page = wanted[:limit]
     more = len(wanted) > limit
-    following = _encode_cursor([page[-1].name.casefold(), page[-1].number]) if more else None
+    following = encode_cursor([page[-1].name.casefold(), page[-1].number]) if more else None
     return PersonList(people=[show_person(person) for person in page], cursor=following)
 
 
 @router.post("/people", status_code=201, summary="Make a person", response_model=PersonInfo)
-async def create_person(request: Request, gallery: str, wanted: PersonName) -> Response:
+async def create_person(request: Request, gallery: str, wanted: PersonName) -> PersonInfo:
     """Somebody without faces yet."""
-    grant = require(request, "write", gallery)
+    require(request, "write", gallery)
     tenant = _tenant(request, gallery)
 
     def create() -> PersonInfo:
@@ -111,7 +92,7 @@ async def create_person(request: Request, gallery: str, wanted: PersonName) -> R
             raise Problem(409, "person-gone", "The person was deleted at once.")
         return show_person(person)
 
-    return await once(request, grant, 201, lambda: tenant.run(create))
+    return await tenant.run(create)
 
 
 @router.get("/people/{person}", summary="Describe a person", response_model=PersonInfo)
@@ -125,9 +106,9 @@ async def get_person(request: Request, gallery: str, person: int) -> PersonInfo:
 @router.patch("/people/{person}", summary="Rename a person", response_model=PersonInfo)
 async def rename_person(
     request: Request, gallery: str, person: int, wanted: PersonName
-) -> Response:
+) -> PersonInfo:
     """The old name is deleted from the file."""
-    grant = require(request, "write", gallery)
+    require(request, "write", gallery)
     tenant = _tenant(request, gallery)
 
     def rename() -> PersonInfo:
@@ -136,13 +117,15 @@ async def rename_person(
             tenant.gallery.rename(before, wanted.name)
         return show_person(find_person(tenant.gallery, person))
 
-    return await once(request, grant, 200, lambda: tenant.run(rename))
+    return await tenant.run(rename)
 
 
 @router.post("/people/{person}/merge", summary="Merge into another", response_model=PersonInfo)
-async def merge_people(request: Request, gallery: str, person: int, target: MergeInto) -> Response:
+async def merge_people(
+    request: Request, gallery: str, person: int, target: MergeInto
+) -> PersonInfo:
     """All faces move to the other person; this one is forgotten."""
-    grant = require(request, "write", gallery)
+    require(request, "write", gallery)
     tenant = _tenant(request, gallery)
 
     def merge() -> PersonInfo:
@@ -151,7 +134,7 @@ async def merge_people(request: Request, gallery: str, person: int, target: Merg
             tenant.gallery.merge(find_person(tenant.gallery, person).name, into.name)
         return show_person(find_person(tenant.gallery, target.into))
 
-    return await once(request, grant, 200, lambda: tenant.run(merge))
+    return await tenant.run(merge)
 
 
 @router.delete("/people/{person}", summary="Delete a person for good")
@@ -161,6 +144,8 @@ async def delete_person(request: Request, gallery: str, person: int) -> dict[str
     tenant = _tenant(request, gallery)
 
     def delete() -> int:
+        if begun_before(request) and tenant.gallery.get_person(person) is None:
+            return 0
         return tenant.gallery.delete(find_person(tenant.gallery, person).name)
 
     return {"faces": await tenant.run(delete)}
@@ -177,14 +162,14 @@ async def list_faces(
     """Faces of everybody or of one person, in pages."""
     require(request, "read", gallery)
     tenant = _tenant(request, gallery)
-    after = None if cursor is None else str(_decode_cursor(cursor, (str,))[0])
+    after = None if cursor is None else str(decode_cursor(cursor, (str,))[0])
 
     def read() -> list[StoredFace]:
         name = None if person is None else find_person(tenant.gallery, person).name
         return tenant.gallery.faces(name, after=after, limit=limit + 1)
 
     faces = await tenant.run(read)
-    following = _encode_cursor([faces[limit - 1].id]) if len(faces) > limit else None
+    following = encode_cursor([faces[limit - 1].id]) if len(faces) > limit else None
     return FaceList(faces=[show_face(face) for face in faces[:limit]], cursor=following)
 
 
@@ -194,12 +179,12 @@ async def list_faces(
     response_model=list[EnrolledPicture],
     openapi_extra=PICTURES,
 )
-async def add_faces(request: Request, gallery: str, person: int) -> Response:
+async def add_faces(request: Request, gallery: str, person: int) -> list[EnrolledPicture]:
     """One face per picture: the only one, or the one that is clearly the largest."""
-    grant = require(request, "write", gallery)
+    require(request, "write", gallery)
     tenant = _tenant(request, gallery)
     name = (await tenant.run(find_person, tenant.gallery, person)).name
-    return await once(request, grant, 200, lambda: enrol_pictures(request, tenant, name))
+    return await enrol_pictures(request, tenant, name)
 
 
 @router.post(
@@ -212,11 +197,11 @@ async def enrol(
     request: Request,
     gallery: str,
     person: Annotated[str, Query(min_length=1, max_length=200, examples=["Ann"])],
-) -> Response:
+) -> list[EnrolledPicture]:
     """As above; a name that is new makes a new person."""
-    grant = require(request, "write", gallery)
+    require(request, "write", gallery)
     tenant = _tenant(request, gallery)
-    return await once(request, grant, 200, lambda: enrol_pictures(request, tenant, person))
+    return await enrol_pictures(request, tenant, person)
 
 
 async def enrol_pictures(request: Request, tenant: Tenant, name: str) -> list[EnrolledPicture]:
@@ -252,16 +237,16 @@ async def enrol_pictures(request: Request, tenant: Tenant, name: str) -> list[En
 
 
 @router.post("/faces/{face}/move", summary="Move a face", response_model=EnrolledFace)
-async def move_face(request: Request, gallery: str, face: str, target: MoveTo) -> Response:
+async def move_face(request: Request, gallery: str, face: str, target: MoveTo) -> EnrolledFace:
     """To another person; whoever has no face left is forgotten."""
-    grant = require(request, "write", gallery)
+    require(request, "write", gallery)
     tenant = _tenant(request, gallery)
 
     def move() -> EnrolledFace:
         find_known(tenant.gallery, face)
         return show_face(tenant.gallery.move_face(face, target.person))
 
-    return await once(request, grant, 200, lambda: tenant.run(move))
+    return await tenant.run(move)
 
 
 @router.delete("/faces/{face}", status_code=204, summary="Delete a face for good")
@@ -271,6 +256,8 @@ async def delete_face(request: Request, gallery: str, face: str) -> None:
     tenant = _tenant(request, gallery)
 
     def delete() -> None:
+        if begun_before(request) and tenant.gallery.get_face(face) is None:
+            return
         find_known(tenant.gallery, face)
         tenant.gallery.delete_face(face)
 

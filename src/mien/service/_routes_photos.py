@@ -16,13 +16,18 @@ from mien.media import find_media
 from mien.recognition import identify_result
 from mien.service._access import backend_of, require
 from mien.service._backend import Backend, Tenant
+from mien.service._idempotency import WriteRoute
+from mien.service._openapi import PICTURE
 from mien.service._photos import find_folder, read_photo
 from mien.service._pictures import Upload
 from mien.service._problems import Problem
+from mien.service._routes_jobs import start_job
+from mien.service._schemas import JobModel
+from mien.service._schemas_page import FolderList, PhotoFaceId, PhotoModel
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1", tags=["page"])
+router = APIRouter(prefix="/v1", tags=["page"], route_class=WriteRoute)
 _MAX_SIDE = 2048
 _MOST_LISTED = 2000
 _SAME_FACE = 0.3
@@ -47,13 +52,13 @@ class ImportWanted(BaseModel):
     folder: str = Field(min_length=1, max_length=4000)
 
 
-@router.get("/folders", summary="Folders that can be imported")
+@router.get("/folders", summary="Folders that can be imported", response_model=FolderList)
 async def list_folders(
     request: Request, path: str = Query("", max_length=4000)
 ) -> dict[str, list[dict[str, Any]]]:
     """Those that the server was started with, or the folders in one of them."""
-    require(request, "write")
     backend = backend_of(request)
+    require(request, "write", backend.only_gallery)
 
     def read() -> list[dict[str, Any]]:
         if not path:
@@ -69,23 +74,33 @@ def _describe(folder: Path) -> dict[str, Any]:
     return {"name": folder.name, "pictures": len(find_media(folder).pictures)}
 
 
-@router.post("/galleries/{gallery}/imports", status_code=202, summary="Import a folder")
+@router.post(
+    "/galleries/{gallery}/imports",
+    status_code=202,
+    summary="Import a folder",
+    response_model=JobModel,
+)
 async def import_folder(request: Request, gallery: str, wanted: ImportWanted) -> dict[str, Any]:
     """A job: known people get their faces, strangers are grouped."""
     require(request, "write", gallery)
     backend = backend_of(request)
+    # The folders are the operator's: where there are several tenants, no tenant reads them.
+    require(request, "write", backend.only_gallery, counted=False)
     backend.tenant(gallery)
     folder = await asyncio.to_thread(find_folder, backend, wanted.folder)
     options = {"folder": str(folder), "fpir": backend.settings.fpir}
-    job = backend.jobs.add(gallery, "folder", options, b"")
-    await request.app.state.runner.announce()
-    return job.to_dict()
+    return (await start_job(request, gallery, "folder", options)).to_dict()
 
 
 # One photograph.
 
 
-@router.get("/galleries/{gallery}/faces/{face}/photo.jpg", summary="The photograph of a face")
+@router.get(
+    "/galleries/{gallery}/faces/{face}/photo.jpg",
+    summary="The photograph of a face",
+    response_class=Response,
+    responses=PICTURE,
+)
 async def show_photo(request: Request, gallery: str, face: str) -> Response:
     """Upright, at most 2,048 pixels a side, without metadata."""
     require(request, "read", gallery)
@@ -97,7 +112,11 @@ async def show_photo(request: Request, gallery: str, face: str) -> Response:
     return Response(shown, media_type="image/jpeg", headers=headers)
 
 
-@router.get("/galleries/{gallery}/faces/{face}/photo", summary="Everybody on a photograph")
+@router.get(
+    "/galleries/{gallery}/faces/{face}/photo",
+    summary="Everybody on a photograph",
+    response_model=PhotoModel,
+)
 async def describe_photo(request: Request, gallery: str, face: str) -> dict[str, Any]:
     """Each face with its person, or with whom it would be named."""
     require(request, "read", gallery)
@@ -147,7 +166,11 @@ def _describe_photo(
     }  # fmt: skip
 
 
-@router.post("/galleries/{gallery}/faces/{face}/photo", summary="Enrol a face of a photograph")
+@router.post(
+    "/galleries/{gallery}/faces/{face}/photo",
+    summary="Enrol a face of a photograph",
+    response_model=PhotoFaceId,
+)
 async def enrol_from_photo(
     request: Request, gallery: str, face: str, wanted: PhotoEnrol
 ) -> dict[str, Any]:

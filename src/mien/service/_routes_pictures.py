@@ -98,7 +98,7 @@ async def analyse(
     max_faces: Annotated[int | None, Query(ge=1, le=1000)] = None,
 ) -> list[AnalysedPicture]:
     """Boxes, landmarks and quality; no names and no templates."""
-    require(request, "read")
+    require(request, "read", anywhere=True)
     backend = backend_of(request)
     pictures = await read_pictures(request, backend.settings.limits)
     results = await backend.analyse_all(
@@ -137,7 +137,7 @@ def _show_analysed(result: PictureResult) -> AnalysedPicture:
     "/v1/complete",
     summary="Complete the covered parts of faces",
     response_model=list[CompletedPictureModel],
-    responses={200: {"content": {"image/png": {}}}},
+    responses={200: {"content": {"image/png": {"example": "(bytes of a picture)"}}}},
     openapi_extra=PICTURES,
 )
 async def complete(
@@ -151,7 +151,7 @@ async def complete(
 
     With ``Accept: image/png`` and one picture the answer is the completed picture itself.
     """
-    require(request, "read")
+    require(request, "read", anywhere=True)
     backend = backend_of(request)
     name = _check_engine(engine or backend.settings.engine)
     pictures = await read_pictures(request, backend.settings.limits)
@@ -185,7 +185,7 @@ async def verify(
 
     With ``gallery`` the model of that gallery is used, which may be adapted to its camera.
     """
-    require(request, "read", gallery)
+    require(request, "read", gallery, anywhere=True)
     backend = backend_of(request)
     a, b = await _read_pair(request)
     if gallery is not None:
@@ -221,7 +221,7 @@ async def _read_pair(request: Request) -> tuple[Upload, Upload]:
 )
 async def evaluate(request: Request) -> dict[str, Any]:
     """A CSV with the columns ``score`` and ``same`` as the body; error rates with intervals."""
-    require(request, "read")
+    require(request, "read", anywhere=True)
     body = await request.body()
     return await asyncio.to_thread(_judge, body)
 

@@ -21,12 +21,19 @@ from mien.recognition import (
 )
 from mien.service._access import backend_of, require
 from mien.service._backend import Tenant
+from mien.service._idempotency import WriteRoute, begun_before, refuse_if_unsure
 from mien.service._problems import Problem
 from mien.service._routes_view import find_person
+from mien.service._schemas_page import (
+    AdaptationModel,
+    AnswersModel,
+    QuestionList,
+    ReviewAnswered,
+)
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/galleries/{gallery}", tags=["review"])
+router = APIRouter(prefix="/v1/galleries/{gallery}", tags=["review"], route_class=WriteRoute)
 _AHEAD = 5
 _SHOWN = 5
 _LEAST_GAIN = 0.02
@@ -50,7 +57,7 @@ class Accepted(BaseModel):
     token: str = Field(max_length=100)
 
 
-@router.get("/review", summary="The next questions")
+@router.get("/review", summary="The next questions", response_model=QuestionList)
 async def list_questions(request: Request, gallery: str) -> dict[str, Any]:
     """Pairs of people who may be one, the most useful question first."""
     require(request, "read", gallery)
@@ -90,16 +97,18 @@ def _side(gallery: Gallery, person: Person) -> dict[str, Any]:
     }
 
 
-@router.post("/review", summary="Answer a question")
+@router.post("/review", summary="Answer a question", response_model=ReviewAnswered)
 async def answer_question(request: Request, gallery: str, given: Answer) -> dict[str, Any]:
     """Kept for good; ``changes`` are the numbers by which it can be undone, last first."""
     require(request, "write", gallery)
     tenant = backend_of(request).tenant(gallery)
-    return await tenant.run(_answer, tenant, given)
+    return await tenant.run(_answer, tenant, given, begun_before(request))
 
 
-def _answer(tenant: Tenant, given: Answer) -> dict[str, Any]:
+def _answer(tenant: Tenant, given: Answer, begun: bool) -> dict[str, Any]:
     gallery = tenant.gallery
+    if begun and None in (gallery.get_person(given.a), gallery.get_person(given.b)):
+        return {"changes": [], "questions": _questions(tenant)}  # they were merged already
     a, b = find_person(gallery, given.a), find_person(gallery, given.b)
     first, second = (_best_face(gallery, one) for one in (a, b))
     before = _last_change(gallery)
@@ -130,7 +139,11 @@ def _order(a: Person, b: Person) -> tuple[Person, Person]:
     return (a, b) if rank[0] >= rank[1] else (b, a)
 
 
-@router.post("/adaptation", summary="Try to adapt the model to the people of the gallery")
+@router.post(
+    "/adaptation",
+    summary="Try to adapt the model to the people of the gallery",
+    response_model=AdaptationModel,
+)
 async def try_adaptation(request: Request, gallery: str) -> dict[str, Any]:
     """Before and after, on people held out; nothing changes until it is accepted."""
     require(request, "write", gallery)
@@ -173,11 +186,12 @@ async def accept_adaptation(request: Request, gallery: str, wanted: Accepted) ->
 async def revert_adaptation(request: Request, gallery: str) -> None:
     """As ``mien adapt --revert``; once more returns to the present one."""
     require(request, "write", gallery)
+    refuse_if_unsure(request)
     tenant = backend_of(request).tenant(gallery)
     await tenant.run(tenant.gallery.revert_model)
 
 
-@router.get("/answers", summary="Everything that was answered")
+@router.get("/answers", summary="Everything that was answered", response_model=AnswersModel)
 async def list_answers(request: Request, gallery: str) -> Response:
     """As a file: pictures by their SHA-256, the number of the face, people by name."""
     require(request, "read", gallery)

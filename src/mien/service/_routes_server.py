@@ -59,9 +59,11 @@ async def create_key(request: Request, wanted: KeyCreate) -> NewKey:
 
 @router.delete("/v1/keys/{identifier}", status_code=204, summary="End a key")
 async def revoke_key(request: Request, identifier: str) -> None:
-    """It opens nothing from now on."""
+    """It opens nothing from now on; neither does one that was ended before."""
     require(request, "admin")
     backend = backend_of(request)
-    if identifier not in {record.id for record in backend.keys.list()}:
+    revoked = {record.id: record.revoked is not None for record in backend.keys.list()}
+    if identifier not in revoked:
         raise Problem(404, "no-key", "There is no such key.")
-    backend.keys.revoke(identifier)
+    if not revoked[identifier]:
+        backend.keys.revoke(identifier)

@@ -7,8 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from mien.service._access import (
     backend_of,
-    client_address,
     cookie_name,
+    count_request,
     find_grant,
     find_session,
     require,
@@ -60,12 +60,7 @@ async def get_session(request: Request) -> SessionInfo:
 async def sign_in(request: Request, response: Response, wanted: SignIn) -> SessionInfo:
     """The cookie is HttpOnly and SameSite=Strict; a link works once."""
     backend = backend_of(request)
-    wait = backend.rate.take(f"sign-in {client_address(request)}")
-    if wait > 0:
-        raise Problem(
-            429, "too-many-requests", "Too many attempts; slow down.",
-            headers={"Retry-After": str(int(wait) + 1)},
-        )  # fmt: skip
+    count_request(request, None, "sign-in ")
     made = None
     if wanted.link is not None:
         made = backend.sessions.open_link(wanted.link)

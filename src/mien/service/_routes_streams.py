@@ -10,6 +10,7 @@ from fastapi import APIRouter, Query, Request
 from sse_starlette import EventSourceResponse
 
 from mien.service._access import backend_of, require
+from mien.service._idempotency import WriteRoute
 from mien.service._openapi import PICTURES
 from mien.service._pictures import read_pictures
 from mien.service._schemas import StreamAnswer, StreamCreate, StreamEnd, StreamInfo
@@ -17,7 +18,7 @@ from mien.service._streams import Streams
 
 __all__ = ["router"]
 
-router = APIRouter(prefix="/v1/galleries/{gallery}", tags=["live"])
+router = APIRouter(prefix="/v1/galleries/{gallery}", tags=["live"], route_class=WriteRoute)
 
 
 def _streams(request: Request) -> Streams:

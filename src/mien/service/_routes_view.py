@@ -12,9 +12,12 @@ from mien.gallery import Gallery, Person
 from mien.recognition import check_rates, doubt_faces
 from mien.service._access import backend_of, require
 from mien.service._backend import Tenant
+from mien.service._openapi import PICTURE
+from mien.service._paging import Cursor, Limit, cut_page
 from mien.service._photos import read_photo
 from mien.service._pictures import Upload
 from mien.service._problems import Problem
+from mien.service._schemas_page import AuditList, DoubtList, LeastDoubtList, RateList
 
 __all__ = ["draw_placeholder", "find_person", "router"]
 
@@ -59,7 +62,12 @@ def _show(content: bytes | None, number: int) -> Response:
     return Response(content, media_type=kind, headers=_KEPT)
 
 
-@router.get("/people/{person}/picture", summary="A picture of a person")
+@router.get(
+    "/people/{person}/picture",
+    summary="A picture of a person",
+    response_class=Response,
+    responses=PICTURE,
+)
 async def show_person(request: Request, gallery: str, person: int) -> Response:
     """The face of the best quality whose small picture is kept; a drawing where none is."""
     require(request, "read", gallery, counted=False)
@@ -79,7 +87,12 @@ def _find_cover(gallery: Gallery, number: int) -> bytes | None:
     return None
 
 
-@router.get("/faces/{face}/picture", summary="A picture of a face")
+@router.get(
+    "/faces/{face}/picture",
+    summary="A picture of a face",
+    response_class=Response,
+    responses=PICTURE,
+)
 async def show_face_picture(
     request: Request, gallery: str, face: str, whole: bool = False
 ) -> Response:
@@ -95,7 +108,11 @@ async def show_face_picture(
     return _show(await tenant.run(tenant.gallery.thumbnail, face), sum(face.encode()))
 
 
-@router.get("/people/{person}/doubts", summary="How well each face fits its person")
+@router.get(
+    "/people/{person}/doubts",
+    summary="How well each face fits its person",
+    response_model=DoubtList,
+)
 async def list_doubts(request: Request, gallery: str, person: int) -> dict[str, Any]:
     """Log ratio of each face with the others; null for a face alone."""
     require(request, "read", gallery)
@@ -118,7 +135,7 @@ async def list_doubts(request: Request, gallery: str, person: int) -> dict[str, 
     return await tenant.run(read)
 
 
-@router.get("/doubts", summary="The least certain face of everybody")
+@router.get("/doubts", summary="The least certain face of everybody", response_model=LeastDoubtList)
 async def list_least(request: Request, gallery: str) -> dict[str, Any]:
     """Lowest log ratio of a face with the others of its person; null for one face alone."""
     require(request, "read", gallery)
@@ -142,7 +159,7 @@ def _least(tenant: Tenant, person: Person) -> float | None:
     return round(min(ratios), 3) if ratios else None
 
 
-@router.get("/rates", summary="What each false-name rate costs")
+@router.get("/rates", summary="What each false-name rate costs", response_model=RateList)
 async def list_rates(request: Request, gallery: str) -> dict[str, Any]:
     """Measured on the people of the gallery; null where they are too few."""
     require(request, "read", gallery)
@@ -172,15 +189,17 @@ async def list_rates(request: Request, gallery: str) -> dict[str, Any]:
     return await tenant.run(read)
 
 
-@router.get("/audit", summary="What was done to the gallery")
-async def list_audit(request: Request, gallery: str, limit: int = 100) -> dict[str, Any]:
+@router.get("/audit", summary="What was done to the gallery", response_model=AuditList)
+async def list_audit(
+    request: Request, gallery: str, limit: Limit = 100, cursor: Cursor = None
+) -> dict[str, Any]:
     """The newest first; without names."""
     require(request, "admin", gallery)
     tenant = backend_of(request).tenant(gallery)
-    entries = await tenant.run(tenant.gallery.audit)
-    return {
-        "entries": [
-            {"time": one.time, "action": one.action, "people": one.people, "faces": one.templates}
-            for one in reversed(entries[-max(1, min(limit, 1000)) :])
-        ]
-    }
+    entries = [*enumerate(await tenant.run(tenant.gallery.audit))]
+    page, following = cut_page(entries[::-1], lambda one: (one[0],), limit, cursor, falling=True)
+    shown = [
+        {"time": one.time, "action": one.action, "people": one.people, "faces": one.templates}
+        for _, one in page
+    ]
+    return {"entries": shown, "cursor": following}

@@ -9,9 +9,11 @@ from pydantic import BaseModel, ConfigDict, Field
 __all__ = [
     "AnalysedFace",
     "AnalysedPicture",
+    "ChangeList",
     "ChangeModel",
     "CompletedPictureModel",
     "ConstraintCreate",
+    "ConstraintList",
     "ConstraintModel",
     "EnrolledFace",
     "EnrolledPicture",
@@ -22,6 +24,7 @@ __all__ = [
     "GalleryInfo",
     "IdentifiedFaceModel",
     "IdentifiedPictureModel",
+    "JobList",
     "JobModel",
     "KeyCreate",
     "KeyInfo",
@@ -137,6 +140,13 @@ class ChangeModel(_Model):
     undone: float | None
 
 
+class ChangeList(_Model):
+    """A page of changes."""
+
+    changes: list[ChangeModel]
+    cursor: str | None
+
+
 class ConstraintCreate(_Model):
     """Something to say about a face: an id, or SHA-256 of a picture and which of its faces."""
 
@@ -157,6 +167,13 @@ class ConstraintModel(_Model):
     other: list[Any] | None
     person: str | None = Field(examples=["Ann"])
     added: float
+
+
+class ConstraintList(_Model):
+    """A page of constraints."""
+
+    constraints: list[ConstraintModel]
+    cursor: str | None
 
 
 class EnrolledPicture(_Model):
@@ -336,6 +353,13 @@ class JobModel(_Model):
     attempts: int
     created: float
     changed: float
+
+
+class JobList(_Model):
+    """A page of jobs."""
+
+    jobs: list[JobModel]
+    cursor: str | None
 
 
 class KeyCreate(_Model):

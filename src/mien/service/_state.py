@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-__all__ = ["State", "open_state"]
+from mien._core.atomic import lock_descriptor
+from mien.errors import InputError
+
+__all__ = ["State", "hold_state", "open_state"]
 
 _TABLES = """
 CREATE TABLE IF NOT EXISTS key (
@@ -28,6 +32,7 @@ CREATE TABLE IF NOT EXISTS answer (
     status INTEGER,
     body BLOB,
     created REAL NOT NULL,
+    location TEXT,
     PRIMARY KEY (owner, token)
 );
 CREATE INDEX IF NOT EXISTS answer_created ON answer (created);
@@ -81,6 +86,13 @@ class State:
         self._connection.execute("PRAGMA synchronous = FULL")
         self._connection.execute("PRAGMA secure_delete = ON")
         self._connection.executescript(_TABLES)
+        self._add_column("answer", "location", "TEXT")
+
+    def _add_column(self, table: str, name: str, kind: str) -> None:
+        """A column that states of earlier versions do not have."""
+        columns = [row[1] for row in self._connection.execute(f"PRAGMA table_info({table})")]
+        if name not in columns:
+            self._connection.execute(f"ALTER TABLE {table} ADD COLUMN {name} {kind}")
 
     def read(self, statement: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows of a query."""
@@ -106,3 +118,18 @@ def open_state(folder: Path) -> State:
     """The state of a server; the folder is readable by its owner only."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     return State(folder / "service.sqlite")
+
+
+def hold_state(folder: Path) -> int:
+    """Keep other servers from a folder, until the descriptor that this gives is closed.
+
+    Two servers would do the same jobs, and one retried write each.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    descriptor = os.open(folder / "server.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    if lock_descriptor(descriptor) is False:
+        os.close(descriptor)
+        raise InputError(
+            f"another server uses the folder {folder}: stop it, or give this one its own (--state)"
+        )
+    return descriptor

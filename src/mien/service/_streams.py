@@ -92,6 +92,7 @@ class Streams:
 
         stream = Stream(tenant, await tenant.run(make))
         self._streams[stream.id] = stream
+        self._backend.events.begin(stream.visits.camera)
         return stream
 
     def get(self, gallery: str, identifier: str) -> Stream:
@@ -117,6 +118,7 @@ class Streams:
         stream.waiting += 1
         try:
             async with stream.lock:
+                self.get(stream.tenant.name, stream.id)  # it may have ended meanwhile
                 return await self._add(stream, frames, seconds)
         finally:
             stream.waiting -= 1

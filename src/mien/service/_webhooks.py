@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import hashlib
 import hmac
 import http.client
@@ -115,28 +116,36 @@ class Webhook:
         self._thread = threading.Thread(target=self._work, name="mien-webhook", daemon=True)
         self._thread.start()
 
+    def begin(self, camera: str) -> None:
+        """Nothing is posted when a camera begins."""
+
     def send(self, event: dict[str, Any]) -> None:
         """Take an event to be posted; never waits."""
         message = (f"msg_{uuid.uuid4().hex}", json.dumps(event).encode())
+        self._put(message)
+
+    def _put(self, message: tuple[str, bytes] | None) -> None:
+        """Never waits: where the queue is full, the oldest message is given up."""
         while True:
             try:
                 self._queue.put_nowait(message)
                 return
             except queue.Full:
-                with_oldest = self._queue.get_nowait()
-                self.given_up += with_oldest is not None
+                with contextlib.suppress(queue.Empty):  # the thread may have taken it just now
+                    self._queue.get_nowait()
+                    self.given_up += 1
 
     def close(self, seconds: float = 10.0) -> int:
         """Post what waits, for at most this long; gives how many messages were given up."""
-        self._queue.put(None)
+        self._put(None)
         self._thread.join(seconds)
         self._ended.set()
         self._thread.join(self._timeout + 1)
-        return self.given_up + self._queue.qsize()
+        return self.given_up
 
     def _work(self) -> None:
         while (message := self._queue.get()) is not None:
-            if self._deliver(*message):
+            if not self._ended.is_set() and self._deliver(*message):
                 self.delivered += 1
             else:
                 self.given_up += 1

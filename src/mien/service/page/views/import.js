@@ -157,7 +157,7 @@ function JobRow({ job, onChange }) {
 /** Jobs of the gallery; those that run are followed. */
 export function Jobs({ turn = 0 }) {
   const [jobs, setJobs] = useState(/** @type {Job[] | null} */ (null));
-  const read = () => trying(() => call("GET", base("/jobs"))).then((said) => said && setJobs(said));
+  const read = () => trying(() => call("GET", base("/jobs"))).then((said) => said && setJobs(said.jobs));
   useEffect(() => {
     read();
   }, [turn, gallery.value]);
