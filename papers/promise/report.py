@@ -129,8 +129,9 @@ class _Judged:
             self.groups,
             f"LFW, people unseen, one picture a person, {N_GROUPS} groups by k-means of mean "
             f"vectors. Look-alikes are shifted by {self.alike.shift:.2f} deviates and stretched by "
-            f"a factor of {np.exp(self.alike.log_stretch):.2f}, beside strangers; the shift "
-            f"differs by {self.alike.between:.2f} between looks (standard deviation).",
+            f"a factor of {np.exp(self.alike.log_stretch):.2f}, beside strangers. With people of "
+            f"all looks, impostors of one look lie up to {self.alike.crowd:.2f} deviates above "
+            "those of all looks (root mean square of the looks above).",
         )
         self.table(
             "what moves impostors",

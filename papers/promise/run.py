@@ -230,11 +230,15 @@ def _meta_analyse(x: np.ndarray, errors: np.ndarray) -> tuple[float, float]:
 
 
 class Lookalikes(NamedTuple):
-    """Shift and log stretch of people of one look beside strangers, and how looks differ in it."""
+    """Shift and log stretch of people of one look beside strangers, and how looks differ.
+
+    ``crowd``: how far impostors of one look lie above those of all looks, with people of all looks:
+    the root of the mean square over looks, those below counted as zero.
+    """
 
     shift: float
     log_stretch: float
-    between: float
+    crowd: float
 
 
 def learn_prior(
@@ -249,8 +253,8 @@ def learn_prior(
     fits : dict of (family, evidence)
         Of every domain.
     lookalikes : Lookalikes
-        Of LFW. As much as looks differ among each other, the crowd at the door may differ from the
-        people enrolled.
+        Of LFW. As far as one look lies above all, the crowd at the door may lie above the people
+        enrolled.
     leave_out : str or None
         Family.
 
@@ -286,7 +290,7 @@ def learn_prior(
         shift_sd=float(np.clip(shift_sd, 0.25, 0.35)),
         log_stretch_sd=float(np.clip(stretch_sd, 0.07, 0.1)),
         log_tail_sd=float(np.clip(tail_sd, 0.07, 0.1)),
-        crowd_sd=max(lookalikes.between, 0.1),
+        crowd_sd=max(lookalikes.crowd, 0.1),
         # Half a family more of each kind: that there was none so far does not mean never.
         far_share=round((n_far + 0.5) / (n_families + 1), 3),
     )
@@ -295,6 +299,7 @@ def learn_prior(
         shift=strangers.shift + lookalikes.shift,
         log_stretch=strangers.log_stretch + lookalikes.log_stretch,
         alike=lookalikes.shift,
+        alike_stretch=lookalikes.log_stretch,
     )
     return {"lookalikes": alike, "strangers": strangers}
 
@@ -332,8 +337,13 @@ def measure_lookalikes(
     upper = np.triu(np.ones(z.shape, dtype=bool), 1)
     within = upper & (groups[:, None] == groups[None, :])
     everybody, alike = (_fit_pairs(z[pairs]) for pairs in (upper, within))
-    each = [_fit_pairs(z[within & (groups == group)[:, None]])[0] for group in range(n_groups)]
-    found = Lookalikes(alike[0] - everybody[0], alike[1] - everybody[1], float(np.std(each)))
+    apart = ~np.eye(len(z), dtype=bool)
+    above = [
+        max(_fit_pairs(z[apart & (groups == group)[:, None]])[0] - everybody[0], 0.0)
+        for group in range(n_groups)
+    ]
+    crowd = float(np.sqrt(np.mean(np.square(above))))
+    found = Lookalikes(alike[0] - everybody[0], alike[1] - everybody[1], crowd)
     rows = []
     for group in range(n_groups):
         mine = within & (groups == group)[:, None]
@@ -354,7 +364,7 @@ def measure_lookalikes(
 
 def _fit_pairs(z: np.ndarray) -> tuple[float, float]:
     """Shift and log stretch of comparisons (n,)."""
-    found = measure_impostors(z[:, None].repeat(2, axis=1), np.full(len(z), 2))
+    found = measure_unnamed(z, (1 + np.sqrt(1 + 8 * len(z))) / 2, apart=True)
     if found is None:
         raise InputError("there are no comparisons")
     return found.shift, found.log_stretch

@@ -101,8 +101,27 @@ def test_unnamed_faces_with_some_genuine_pairs():
     z = np.concatenate([0.5 + rng.standard_normal(20_000), 6 + rng.standard_normal(1_000)])
     found = measure_unnamed(z, 60)
     assert found.shift == pytest.approx(0.5, abs=0.05)
+    assert measure_unnamed(z, 60, apart=True).shift > found.shift + 0.1
     assert found.log_tail_sd == np.inf
     assert measure_unnamed(z[:5], 60) is None
+
+
+def test_genuine_pairs_near_the_impostors_do_not_move_them():
+    """As on small faces: genuine comparisons overlap with impostors."""
+    rng = np.random.default_rng(4)
+    impostor = 1 + 0.9 + 1.15 * (rng.standard_normal(4_000) - 1)
+    genuine = 5 + 1.2 * rng.standard_normal(200)
+    found = measure_unnamed(np.concatenate([impostor, genuine]), 60)
+    alone = measure_unnamed(impostor, 60)
+    assert found.shift == pytest.approx(alone.shift, abs=0.05)
+    assert found.log_stretch == pytest.approx(alone.log_stretch, abs=0.06)
+
+
+def test_few_people_do_not_look_closer_together_than_they_are():
+    """The highest of ten comparisons is no quantile of one in forty."""
+    rng = np.random.default_rng(5)
+    found = [measure_impostors(rng.standard_normal((5, 5)), np.arange(5)) for _ in range(400)]
+    assert np.mean([one.shift for one in found]) == pytest.approx(0, abs=0.06)
 
 
 def test_without_evidence_and_doubt_the_shipped_calibration_stays():
@@ -133,8 +152,10 @@ def test_prior_and_evidence_as_by_integration():
     for shift in (0.0, 1.0, 4.0):
         belief = update_belief(prior, [evidence(shift, 0.4, log_stretch_sd=1e3)])
 
-        # The far part counts as far as the evidence makes it likelier than it was.
-        parts = [(0.675, 0.25), (0.225, 0.625), (0.1, 3.0)]
+        # The wide part weighs as much as the evidence says; the far part counts as far as the
+        # evidence makes it likelier than it was.
+        share = 0.5 / (1 + 0.4**2 / 0.75**2)
+        parts = [(0.9 * (1 - share), 0.25), (0.9 * share, 0.75), (0.1, 3.0)]
         likely = [w * stats.norm.pdf(shift, 0.3, np.hypot(sd, 0.4)) for w, sd in parts]
         gain = max(likely[2] / sum(likely) - 0.1, 0) / (likely[2] / sum(likely))
 

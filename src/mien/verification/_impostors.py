@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import expit, ndtr, ndtri
 
 from mien.errors import InputError
 
@@ -39,8 +39,8 @@ _TAIL = 0.025
 #: Where excesses over the beginning of the tail are clipped.
 _CLIP = 1e-4
 #: Share and width of the wider part of the prior of the shift: together with the narrow one about a
-#: t distribution with three degrees of freedom, as many as families of domains less one.
-_WIDE_SHARE, _WIDE = 0.25, 2.5
+#: t distribution with two degrees of freedom, as three families of domains leave them.
+_WIDE_SHARE, _WIDE = 0.5, 3.0
 #: Lowest rate of the shipped calibration that is taken as a node.
 _LOWEST = 1e-4
 #: Share of the variance of an impostor score that belongs to one of the two people.
@@ -121,9 +121,9 @@ class ImpostorPrior:
         Their centres, for one kind of impostors; zeros are the shipped calibration as it is.
     shift_sd, log_stretch_sd, log_tail_sd : float
         How much they differ between domains.
-    alike : float
-        What of the shift is there because impostors are taken to look alike. One's own people show
-        how much they do: with evidence, half of it is expected, give or take a half.
+    alike, alike_stretch : float
+        What of the shift and of the log stretch is there because impostors are taken to look alike.
+        One's own people show how much they do: with evidence, half is expected, give or take half.
     crowd_sd : float
         How much the shift of those who come to the door differs from those enrolled.
     far_share, far_sd : float
@@ -137,6 +137,7 @@ class ImpostorPrior:
     log_stretch_sd: float = 0.1
     log_tail_sd: float = 0.1
     alike: float = 0.0
+    alike_stretch: float = 0.0
     crowd_sd: float = 0.1
     far_share: float = 0.05
     far_sd: float = 3.0
@@ -166,14 +167,21 @@ class ImpostorEvidence:
     n_comparisons: int
 
 
-def _fit_quantiles(z: np.ndarray, weights: np.ndarray) -> tuple[float, float]:
-    """Shift and stretch that give normal deviates the quantiles of z (n,), by least squares."""
+def _fit_quantiles(z: np.ndarray, weights: np.ndarray, n_pairs: float) -> tuple[float, float]:
+    """Shift and stretch that give normal deviates the quantiles of z (n,), by least squares.
+
+    The highest of a few comparisons is not the quantile of its place: quantiles of z are compared
+    with the expected order statistics of as many normal deviates as there are pairs of people.
+    """
     order = np.argsort(z, kind="stable")
     total = np.cumsum(weights[order])
-    found = np.interp((1 - _LEVELS) * total[-1], total - weights[order] / 2, z[order])
-    wanted = -ndtri(_LEVELS)
+    places = (total - weights[order] / 2) / total[-1]
+    levels = np.clip(1 - _LEVELS, places[0], places[-1])
+    found = np.interp(levels, places, z[order])
+    wanted = ndtri((levels * n_pairs + 0.125) / (n_pairs + 0.25))
     centred = wanted - wanted.mean()
-    stretch = max(float(centred @ found / (centred @ centred)), 0.05)
+    scale = float(centred @ centred)
+    stretch = max(float(centred @ found) / scale, 0.05) if scale > 0 else 1.0
     return float(found.mean() - 1 - stretch * (wanted.mean() - 1)), stretch
 
 
@@ -181,7 +189,7 @@ def _fit_tail(z: np.ndarray, weights: np.ndarray, shift: float, stretch: float) 
     """Mean excess over the beginning of the tail, as a share of a normal tail's."""
     start, end = -ndtri(_TAIL), -ndtri(_CLIP)
     standard = 1 + (z - 1 - shift) / stretch
-    above = standard > start
+    above = (standard > start) & (weights > 0)
     if not above.any():
         return 1.0
     excess = np.minimum(standard[above], end) - start
@@ -194,14 +202,18 @@ def _fit_tail(z: np.ndarray, weights: np.ndarray, shift: float, stretch: float) 
     return float(weights[above] @ excess / weights[above].sum() / expected)
 
 
+def _count_pairs(n_people: float) -> float:
+    return max(n_people * (n_people - 1) / 2, 0.5)
+
+
 def mean_variance(n_people: float) -> float:
     """Variance of a mean over all pairs of n people, in units of one comparison's."""
-    pairs = max(n_people * (n_people - 1) / 2, 0.5)
+    pairs = _count_pairs(n_people)
     return 4 * _PERSON_SHARE / max(n_people, 1.0) + (1 - 2 * _PERSON_SHARE) / pairs
 
 
 def _gather(z: np.ndarray, weights: np.ndarray, n_people: float) -> ImpostorEvidence:
-    shift, stretch = _fit_quantiles(z, weights)
+    shift, stretch = _fit_quantiles(z, weights, _count_pairs(n_people))
     tail = np.clip(_fit_tail(z, weights, shift, stretch), 0.3, 3.0)
     variance = mean_variance(n_people)
     return ImpostorEvidence(
@@ -248,13 +260,40 @@ def measure_impostors(z: np.ndarray, owner: np.ndarray) -> ImpostorEvidence | No
     return _gather(z[mask], weights, float(len(counts)))
 
 
+def _weigh_impostors(z: np.ndarray, weights: np.ndarray, n_iter: int = 50) -> np.ndarray:
+    """Probability that each comparison z (n,), rising, is of two people.
+
+    Two normal distributions, by expectation and maximisation: impostors, and genuine comparisons at
+    least two standard deviations above them. What lies in the lower part is of two people.
+    """
+    weights = weights / weights.sum()
+    total = np.cumsum(weights)
+    low, width = float(np.interp(0.5, total - weights / 2, z)), 1.0
+    high, spread, share = low + 4.0, 1.5, 0.02
+    impostor = np.ones(len(z))
+    for _ in range(n_iter):
+        odds = (
+            np.log(share / (1 - share)) + _log_normal(z, high, spread) - _log_normal(z, low, width)
+        )
+        genuine = np.maximum.accumulate(np.where(z < low + width, 0.0, expit(odds)))
+        impostor = 1 - genuine
+        mine, theirs = weights * impostor, weights * genuine
+        low = float(mine @ z / mine.sum())
+        width = max(float(np.sqrt(mine @ (z - low) ** 2 / mine.sum())), 0.05)
+        share = float(np.clip(theirs.sum(), 1e-6, 0.5))
+        if theirs.sum() > 1e-4:
+            high = max(float(theirs @ z / theirs.sum()), low + 2 * width)
+            spread = float(np.sqrt(theirs @ (z - high) ** 2 / theirs.sum()))
+            spread = float(np.clip(spread, 0.7, 2.5))
+    return impostor
+
+
 def measure_unnamed(
     z: np.ndarray,
     n_people: float,
     *,
     weights: np.ndarray | None = None,
-    cut: float = 3.0,
-    n_iter: int = 5,
+    apart: bool = False,
 ) -> ImpostorEvidence | None:
     """What comparisons z (n,) of faces without names say, most of which are of two people.
 
@@ -266,11 +305,8 @@ def measure_unnamed(
         About how many people they are of.
     weights : (n,), optional
         How often each of them was seen.
-    cut : float
-        Comparisons beyond this deviate of the impostors are taken for genuine; infinite where all
-        are known to be of two people.
-    n_iter : int
-        Times that the cut is moved.
+    apart : bool
+        All are known to be of two people. Otherwise each counts by the probability that it is.
     """
     weights = np.ones(len(z)) if weights is None else np.asarray(weights, dtype=np.float64)
     if weights.sum() < 10 or n_people < 2:
@@ -278,19 +314,11 @@ def measure_unnamed(
     seen = np.flatnonzero(weights)
     order = seen[np.argsort(np.asarray(z)[seen], kind="stable")]
     ordered, weights = np.asarray(z, dtype=np.float64)[order], weights[order]
-    total = np.cumsum(weights)
-    shift, stretch = float(np.interp(total[-1] / 2, total - weights / 2, ordered)), 1.0
-    kept = np.ones(len(ordered), dtype=bool)
-    for _ in range(n_iter if np.isfinite(cut) else 0):
-        kept = ordered < 1 + shift + stretch * (cut - 1)
-        if weights[kept].sum() < 10:
-            return None
-        shift, stretch = _fit_quantiles(ordered[kept], weights[kept])
-    found = _gather(ordered[kept], weights[kept], n_people)
-    # What was cut off says nothing about the tail.
-    return replace(
-        found, log_tail=0.0, log_tail_sd=np.inf, n_comparisons=round(weights[kept].sum())
-    )
+    if not apart:
+        weights = weights * _weigh_impostors(ordered, weights)
+    found = _gather(ordered, weights, n_people)
+    # Whether the highest are of two people or one says nothing about the tail.
+    return replace(found, log_tail=0.0, log_tail_sd=np.inf, n_comparisons=round(weights.sum()))
 
 
 @dataclass(frozen=True)
@@ -379,17 +407,23 @@ def update_belief(
     families of domains has: two normal parts about its centre, and a third for domains that are
     like none. All stay, weighed by how likely the evidence is under each: a few people away from
     the centre leave it open whether chance or the camera moved them, and many let the evidence
-    alone decide. The third part counts as far as the evidence makes it likelier than it was, so
-    that evidence which says nothing changes next to nothing. The shift of one's own people is not
-    quite that of the next impostor: the crowd's standard deviation is added at the end.
+    alone decide. Evidence which says nothing changes next to nothing: the second part has less
+    weight the less the evidence says, and the third counts as far as the evidence makes it likelier
+    than it was. The shift of one's own people is not quite that of the next impostor: the crowd's
+    standard deviation is added at the end.
     """
     parts = [(prior.shift, prior.shift_sd, 1 - prior.far_share)]
+    stretched = (prior.log_stretch, prior.log_stretch_sd)
     if evidence:
+        half = prior.alike_stretch / 2
+        stretched = (prior.log_stretch - half, float(np.hypot(prior.log_stretch_sd, half)))
         middle = prior.shift - prior.alike / 2
         near, far = float(np.hypot(prior.shift_sd, prior.alike / 2)), prior.far_share
+        variance = 1 / sum(e.shift_sd**-2.0 for e in evidence)
+        share = _WIDE_SHARE / (1 + variance / (_WIDE * near) ** 2)
         parts = [
-            (middle, near, (1 - far) * (1 - _WIDE_SHARE)),
-            (middle, _WIDE * near, (1 - far) * _WIDE_SHARE),
+            (middle, near, (1 - far) * (1 - share)),
+            (middle, _WIDE * near, (1 - far) * share),
             (middle, prior.far_sd, far),
         ]
     places, likely = [], []
@@ -406,10 +440,7 @@ def update_belief(
     if evidence:
         shares[-1] = max(shares[-1] - prior.far_share, 0.0)
         shares /= shares.sum()
-    stretch = _normal_product(
-        [(prior.log_stretch, prior.log_stretch_sd)]
-        + [(e.log_stretch, e.log_stretch_sd) for e in evidence]
-    )
+    stretch = _normal_product([stretched, *((e.log_stretch, e.log_stretch_sd) for e in evidence)])
     tail = _normal_product(
         [(prior.log_tail, prior.log_tail_sd)]
         + [(e.log_tail, e.log_tail_sd) for e in evidence if np.isfinite(e.log_tail_sd)]

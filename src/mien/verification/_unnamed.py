@@ -61,8 +61,8 @@ class UnnamedFaces:
     def evidence(self) -> tuple[ImpostorEvidence, ...]:
         """What they say about impostors; nothing where they are too few.
 
-        Faces with enrolled people may be genuine: what lies far above the impostors is taken for
-        genuine and left out. Two faces of one picture are two people, and all of them count.
+        Faces with enrolled people may be genuine: each comparison counts by the probability that it
+        is of two people. Two faces of one picture are two people, and all of them count.
         """
         found = []
         if len(self.counts) > 0:
@@ -72,7 +72,7 @@ class UnnamedFaces:
         # As many pairs as n people have with each other.
         pairs = float(self.apart.sum())
         n_paired = min(self.n_apart, (1 + np.sqrt(1 + 8 * pairs)) / 2)
-        found.append(measure_unnamed(_CENTRES, n_paired, weights=self.apart, cut=np.inf))
+        found.append(measure_unnamed(_CENTRES, n_paired, weights=self.apart, apart=True))
         return tuple(one for one in found if one is not None)
 
     def to_dict(self) -> dict[str, Any]:
