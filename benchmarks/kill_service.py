@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.service_server import Server, encode, free_port, make_portraits
+from benchmarks.service_server import PATIENCE, Server, encode, free_port, make_portraits
 
 _GALLERY = "/v1/galleries/g"
 
@@ -52,9 +52,8 @@ class Client(threading.Thread):
         }  # fmt: skip
 
     def run(self) -> None:
-        import httpx
 
-        with httpx.Client(base_url=self.server.url, timeout=120) as client:
+        with self.server.client() as client:
             for step in itertools.count(self.step):
                 self.step = step
                 said = self._insist(client, step)
@@ -100,7 +99,6 @@ def run(
     kills: int, folder: Path, seed: int = 0, longest: float = 2.0, seconds: float = float("inf")
 ) -> dict[str, int]:
     """Kill so often; gives what was confirmed, and raises where something is lost or twice."""
-    import httpx
 
     ledger = folder / "confirmed.json"
     held = json.loads(ledger.read_text()) if ledger.exists() else {"kills": 0, "clients": [{}] * 3}
@@ -108,7 +106,8 @@ def run(
     server = Server(folder, free_port(), ("requests_per_minute=1000000",))
     server.start()
     if not ledger.exists():
-        httpx.post(f"{server.url}/v1/galleries", json={"name": "g"}, timeout=300).raise_for_status()
+        with server.client() as client:
+            client.post("/v1/galleries", json={"name": "g"}).raise_for_status()
     portraits = make_portraits(3, 1)
     clients = [Client(server, k, portraits[k][0], held["clients"][k]) for k in range(3)]
     for client in clients:
@@ -125,13 +124,13 @@ def run(
                 confirmed = sum(len(client.faces) for client in clients)
                 print(f"{done} kills, {confirmed:,} faces confirmed", flush=True)
         confirmed = sum(len(client.faces) for client in clients)
-        limit = time.monotonic() + 120  # one more answer: the last start serves as well
+        limit = time.monotonic() + PATIENCE  # one more answer: the last start serves as well
         while sum(len(c.faces) for c in clients) <= confirmed and time.monotonic() < limit:
             time.sleep(0.1)
         for client in clients:
             client.stopped.set()
         for client in clients:
-            client.join(180)
+            client.join(PATIENCE)
         found = _look(server, clients)
     finally:
         server.stop(kill=True)
@@ -153,12 +152,11 @@ def _read_all(client: Any, what: str) -> list[dict[str, Any]]:
 
 
 def _look(server: Server, clients: list[Client]) -> dict[str, int]:
-    import httpx
 
     wrong = [one for client in clients for one in client.wrong]
     if wrong:
         raise RuntimeError(f"an answer that nobody expected: {wrong[0]}")
-    with httpx.Client(base_url=server.url, timeout=120) as client:
+    with server.client() as client:
         faces, people = _read_all(client, "faces"), _read_all(client, "people")
     ids = [one["id"] for one in faces]
     names = [one["name"] for one in people]

@@ -108,25 +108,31 @@ class PostgresServer:
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
-        options = [f"-c{name}={value}" for name, value in self._settings.items()]
-        with open(self.folder / "log", "ab") as log:
-            self._process = subprocess.Popen(
-                [str(_binaries() / "postgres"), "-D", str(self.data), "-k", str(self.folder),
-                 *options],
-                user=self._user, stdout=log, stderr=log, cwd=self.folder,
-                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C"},
-            )  # fmt: skip
         import psycopg
 
-        deadline = time.monotonic() + 120
+        deadline = time.monotonic() + 300
+        self._process = self._begin()
         while True:
             try:
                 psycopg.connect(self.address, connect_timeout=5).close()
                 return
             except psycopg.OperationalError:
-                if time.monotonic() > deadline or self._process.poll() is not None:
+                if time.monotonic() > deadline:
                     raise
                 time.sleep(0.1)
+                if self._process.poll() is not None:
+                    # The children of one that was killed have not all noticed.
+                    self._process = self._begin()
+
+    def _begin(self) -> subprocess.Popen[bytes]:
+        options = [f"-c{name}={value}" for name, value in self._settings.items()]
+        with open(self.folder / "log", "ab") as log:
+            return subprocess.Popen(
+                [str(_binaries() / "postgres"), "-D", str(self.data), "-k", str(self.folder),
+                 *options],
+                user=self._user, stdout=log, stderr=log, cwd=self.folder,
+                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C"},
+            )  # fmt: skip
 
     def stop(self, *, kill: bool = False) -> None:
         """Stop it, or kill it as if the power had failed."""
@@ -135,7 +141,7 @@ class PostgresServer:
                 self._process.kill()
             else:
                 self._process.send_signal(2)  # "fast": connections are ended
-            self._process.wait(60)
+            self._process.wait(300)
             self._process = None
 
     def remove(self) -> None:

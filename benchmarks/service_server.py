@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import io
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -13,12 +15,21 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-__all__ = ["Server", "attack", "encode", "free_port", "make_portraits"]
+if TYPE_CHECKING:
+    import httpx
 
+__all__ = ["PATIENCE", "Server", "attack", "encode", "free_port", "make_portraits"]
+
+#: Seconds that a client waits for an answer: a machine may do other things as well.
+PATIENCE = 300
 _START_SECONDS = 240
+# Below the ports that systems give to outgoing connections: nobody takes one while a server that
+# was killed is started again.
+_PORTS = range(20_000, 32_000)
 _CODE = """
 import sys
 from pathlib import Path
@@ -39,10 +50,13 @@ serve(Settings(galleries, place / "state", port=port, workers=workers, photos=ph
 
 
 def free_port() -> int:
-    """A port that nobody listens on at this moment."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A port that nobody uses at this moment, or is likely to take before it is used."""
+    draw = random.SystemRandom()  # processes that begin alike must not draw alike
+    while True:
+        port = draw.choice(_PORTS)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 @dataclass
@@ -76,6 +90,12 @@ class Server:
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}"
+
+    def client(self, **options: Any) -> httpx.Client:
+        """A client that waits as long as it takes."""
+        import httpx
+
+        return httpx.Client(base_url=self.url, timeout=PATIENCE, **options)
 
     def start(self) -> None:
         """Start it, and wait until it can analyse pictures."""
@@ -113,7 +133,7 @@ class Server:
                 self.process.kill()
             else:
                 self.process.terminate()
-            self.process.wait(120)
+            self.process.wait(PATIENCE)
             self.process = None
 
 

@@ -23,14 +23,18 @@ from typing import Any
 import numpy as np
 
 from benchmarks.forged.run import Item
-from mien.errors import MienError
-from mien.gallery import Gallery
+from mien.errors import GalleryKeyError, MienError
+from mien.gallery import Gallery, PictureIndex, SeenPicture, Sighting
 from tests.sweep import quiet
 
 _TESTS = Path(__file__).parents[2] / "tests" / "gallery"
 _KEPT = {"-wal", "-shm", "-index", "-reserve", ""}
+# No name and no template; SQLite takes its journal away with the next change.
+_KEPT |= {"-pictures", "-pictures-journal"}
 _SECRET = "Zarathustra Quux"
 _KEYS = {"plain": None, "sealed": bytes(range(32))}
+_NEW_KEY = bytes(range(32, 64))
+_ONLY = {"rotate": "sealed", "change_key": "sealed", "look": "plain"}
 # Modules, and modules of classes, whose functions written in C may change a file ...
 _CHANGING = {"posix", "io", "_io", "sqlite3", "fcntl", "usearch.compiled"}
 # ... and those among them that never do.
@@ -46,6 +50,7 @@ def prepare(seed: int, folder: Path) -> Item:
     from gallery_people import draw_people, fill, make_verifier
 
     X = draw_people(40, 3, seed=5)
+    other = make_verifier(seed=6)
     for kind, key in _KEYS.items():
         with quiet(), Gallery.create(folder / kind, make_verifier(), key=key) as gallery:
             fill(gallery, X[:20, :2])
@@ -88,7 +93,35 @@ def prepare(seed: int, folder: Path) -> Item:
         Gallery.import_from(source, place, key=key_of(place)).close()
         say()
 
+    def set_model(place: Path, say: Say) -> None:
+        with Gallery.open(place, key=key_of(place)) as gallery:
+            gallery.set_model(other)
+            say()
+
+    def undo(place: Path, say: Say) -> None:
+        with Gallery.open(place, key=key_of(place)) as gallery:
+            gallery.undo()  # the one who was enrolled last
+            say()
+
+    def rotate(place: Path, say: Say) -> None:
+        with Gallery.open(place, key=key_of(place)) as gallery:
+            gallery.rotate()
+            say()
+
+    def change_key(place: Path, say: Say) -> None:
+        with Gallery.open(place, key=key_of(place)) as gallery:
+            gallery.change_key(_NEW_KEY)
+            say()
+
+    def look(place: Path, say: Say) -> None:
+        seen = Sighting(1, (0.1, 0.1, 0.2, 0.2), 0.9, False)
+        pictures = [SeenPicture(Path(f"/{k}.jpg"), "0" * 64, sightings=(seen,)) for k in range(3)]
+        with PictureIndex(place) as found:
+            found.remember(pictures)
+        say()
+
     changes: list[Change] = [enrol, delete, rename, merge, index, export, take_in]
+    changes += [set_model, undo, rotate, change_key, look]
     points: list[tuple[str, Change, int]] = []
 
     def prepare_room(kind: str) -> Path:
@@ -102,6 +135,8 @@ def prepare(seed: int, folder: Path) -> Item:
         """How many points each change has: it is made once and only counted."""
         for change in changes:
             for kind in _KEYS:
+                if _ONLY.get(change.__name__, kind) != kind:
+                    continue
                 said, confirmed = _run(change, prepare_room(kind), -1)
                 if not confirmed:
                     raise RuntimeError(f"{change.__name__} does not work: {said!r}")
@@ -195,11 +230,21 @@ def _look(
             return "left over", f"{where}: it cannot be made again: {error!s:.120}"
         return _leftovers(room, where)
     try:
+        if change == "change_key" and (confirmed or not _opens(place, key)):
+            key = _NEW_KEY
         with Gallery.open(place, key=key) as gallery:
             faults = gallery.check()
             names = {person.name for person in gallery.people()}
+            found = gallery.identify(secret[:1])[0].candidates[0][0]
+        if change == "look":
+            with PictureIndex(place) as pictures:
+                n = len(pictures.pictures())
+            if n not in ((3,) if confirmed else (0, 3)):
+                return "untrue", f"{where}: {n} pictures were remembered"
     except MienError as error:
         return "untrue", f"{where}: {error!s:.160}"
+    if _SECRET in names and found != _SECRET:
+        return "untrue", f"{where}: somebody else is named"
     if faults:
         return "untrue", f"{where}: {faults}"
     there = {
@@ -207,6 +252,7 @@ def _look(
         "delete": _SECRET not in names,
         "rename": "Somebody Else" in names and _SECRET not in names,
         "merge": "person 3" not in names,
+        "undo": _SECRET not in names,
         "take_in": len(names) == 21,
     }.get(change, len(names) == 21)
     if confirmed and not there:
@@ -232,6 +278,14 @@ def _look(
             ):
                 return "left over", f"{where}: bytes of the deleted person in {file.name}"
     return _leftovers(room, where)
+
+
+def _opens(place: Path, key: bytes | None) -> bool:
+    try:
+        Gallery.open(place, key=key).close()
+    except GalleryKeyError:
+        return False
+    return True
 
 
 def _leftovers(room: Path, where: str) -> tuple[str, str]:

@@ -39,7 +39,7 @@ def test_a_pool_of_forked_processes_neither_dies_nor_hangs() -> None:
         [sys.executable, "-c", CODE],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         env=environment,
         check=False,
     )

@@ -37,7 +37,7 @@ def client(cluster):
     from distributed import Client
 
     with Client(cluster) as made:
-        made.wait_for_workers(2, timeout=60)
+        made.wait_for_workers(2, timeout=600)
         yield made
 
 

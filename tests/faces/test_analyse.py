@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import astuple
@@ -107,7 +108,8 @@ def test_a_picture_that_takes_too_long_costs_one_picture(
 ) -> None:
     worker = ProcessWorker("sface", 1)
     try:
-        monkeypatch.setattr("mien.faces._worker._MAX_SECONDS", 0.0)
+        monkeypatch.setattr("mien.faces._worker._MAX_SECONDS", 0.05)
+        worker._process.send_signal(signal.SIGSTOP)  # it will never answer
         monkeypatch.setattr(worker, "_start", lambda: worker._process)
         result = worker.analyse(album / "a.png", False)
         assert "took too long" in (result.error or "")

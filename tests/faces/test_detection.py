@@ -150,7 +150,7 @@ def test_an_engine_stays_loaded_and_belongs_to_one(monkeypatch: pytest.MonkeyPat
 
     def use() -> None:
         with borrow_engine("sface"):
-            barrier.wait(10)
+            barrier.wait(600)
 
     barrier = threading.Barrier(6)
     threads = [threading.Thread(target=use) for _ in range(6)]

@@ -15,6 +15,7 @@ import tempfile
 import time
 import tracemalloc
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from mien.errors import (
     MienError,
 )
 from mien.files import save_bytes
-from mien.gallery import FaceModel, Gallery
+from mien.gallery import FaceModel, Gallery, _sqlite_file
 from mien.gallery._sealing import _SCRYPT
 from mien.verification import Verifier
 
@@ -71,7 +72,7 @@ def test_of_several_processes_one_makes_the_gallery(tmp_path: Path, verifier: Ve
     ]
     for process in processes:
         process.start()
-    confirmed = [answers.get(timeout=120) for _ in processes]
+    confirmed = [answers.get(timeout=600) for _ in processes]
     for process in processes:
         process.join()
     winners = [number for number in confirmed if number is not None]
@@ -424,15 +425,17 @@ def _meta(path: Path, key: str) -> Any:
     return value
 
 
-def test_an_open_waits_for_whoever_makes_the_gallery(tmp_path: Path, verifier: Verifier) -> None:
+def test_an_open_waits_for_whoever_makes_the_gallery(
+    tmp_path: Path, verifier: Verifier, monkeypatch: pytest.MonkeyPatch
+) -> None:
     code = (
-        "import sys, time, mien\n"
+        "import sys, mien\n"
         "from mien.gallery import Gallery, _gallery\n"
         "make = Gallery._make.__func__\n"
         "def slowly(cls, *given):\n"
         "    made = make(cls, *given)\n"
         "    print('half', flush=True)\n"
-        "    time.sleep(1)\n"
+        "    sys.stdin.readline()\n"
         "    return made\n"
         "Gallery._make = classmethod(slowly)\n"
         "Gallery.create(sys.argv[1], mien.load(sys.argv[2])).close()\n"
@@ -440,13 +443,25 @@ def test_an_open_waits_for_whoever_makes_the_gallery(tmp_path: Path, verifier: V
     model = mien.save(FaceModel.of(verifier), tmp_path / "m")
     path = tmp_path / "g"
     with subprocess.Popen(
-        [sys.executable, "-c", code, str(path), str(model)], stdout=subprocess.PIPE
-    ) as maker:
-        assert maker.stdout is not None
-        maker.stdout.readline()
+        [sys.executable, "-c", code, str(path), str(model)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as maker:  # fmt: skip
+        go_on, said = maker.stdin, maker.stdout
+        assert go_on is not None
+        assert said is not None
+        said.readline()
         assert path.stat().st_size == 0
-        started = time.monotonic()
-        with Gallery.open(path) as gallery:
+        pauses = []
+
+        def pause(seconds: float, sleep: Callable[[float], None] = time.sleep) -> None:
+            pauses.append(seconds)
+            if len(pauses) == 3:  # from here on the gallery is made
+                go_on.write(b"\n")
+                go_on.flush()
+            sleep(seconds)
+
+        monkeypatch.setattr(_sqlite_file.time, "sleep", pause)
+        with Gallery.open(path, timeout=600) as gallery:
             assert len(gallery) == 0
-        assert time.monotonic() - started > 0.2
-        maker.wait(30)
+        assert len(pauses) >= 3
+        assert maker.wait(600) == 0

@@ -315,8 +315,6 @@ def test_the_database_is_restarted(server: PostgresServer, verifier: Verifier) -
         fill(gallery, X[:5, :2])
         for kill in (False, True):
             server.stop(kill=kill)
-            if kill:
-                time.sleep(0.5)  # its children notice
             server.start()
             assert gallery.identify(X[:1, 3])[0].person == "person 0"
             server.stop()

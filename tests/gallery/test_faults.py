@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from gallery_people import digest, draw_people, fill
 
-from mien.errors import GalleryError, MienWarning
+from mien.errors import GalleryError, GalleryKeyError, MienWarning
 from mien.gallery import Gallery
 from mien.verification import Verifier
 
@@ -29,7 +30,14 @@ CHANGES: dict[str, Callable[[Gallery], object]] = {
     "remove-face": lambda g: g.remove_face(g.faces("person 1")[0].id),
     "undo": lambda g: g.undo(),
     "set-model": lambda g: g.set_model(g.model),
+    "hide": lambda g: g.hide("person 1"),
+    "split": lambda g: g.split([g.faces("person 1")[0].id], "new"),
+    "set-retention": lambda g: g.set_retention("person 1", 4e9),
+    "rotate": lambda g: g.rotate(),
+    "change-key": lambda g: g.change_key(NEW_KEY),
 }
+KEY, NEW_KEY = bytes(range(32)), bytes(range(32, 64))
+SEALED = {"rotate", "change-key"}  # what only a sealed gallery can do
 FAULTS = {"full": "SQLITE_FULL", "busy": "SQLITE_BUSY", "broken": "SQLITE_IOERR_WRITE"}
 
 
@@ -65,36 +73,57 @@ class Failing:
         return self._connection.executemany(statement, values)
 
 
-def _state(path: Path) -> list[Any]:
-    with Gallery.open(path, read_only=True) as gallery:
-        people = [(person.name, person.templates) for person in gallery.people()]
+def _find_key(path: Path, keys: tuple[bytes | None, ...]) -> bytes | None:
+    """The key that opens a gallery: one of them must."""
+    for key in keys[:-1]:
+        with contextlib.suppress(GalleryKeyError), Gallery.open(path, key=key, read_only=True):
+            return key
+    return keys[-1]
+
+
+def _state(path: Path, key: bytes | None) -> list[Any]:
+    with Gallery.open(path, key=key, read_only=True) as gallery:
+        people = [(p.name, p.templates, p.hidden, p.retain_until) for p in gallery.people()]
         faces = [(face.digest, face.face, face.person) for face in gallery.faces()]
-        return [people, faces, gallery._store.model_mark()]
+        return [people, faces, gallery._store.model_mark(), gallery.rotated, key]
+
+
+def _fill(path: Path, verifier: Verifier, key: bytes | None) -> bytes:
+    with Gallery.create(path, verifier, key=key) as gallery:
+        fill(gallery, X[:5])
+    return path.read_bytes()
 
 
 @pytest.fixture(scope="module")
 def filled(tmp_path_factory: pytest.TempPathFactory, verifier: Verifier) -> bytes:
-    path = tmp_path_factory.mktemp("filled") / "g"
-    with Gallery.create(path, verifier) as gallery:
-        fill(gallery, X[:5])
-    return path.read_bytes()
+    return _fill(tmp_path_factory.mktemp("filled") / "g", verifier, None)
+
+
+@pytest.fixture(scope="module")
+def sealed(tmp_path_factory: pytest.TempPathFactory, verifier: Verifier) -> bytes:
+    return _fill(tmp_path_factory.mktemp("sealed") / "g", verifier, KEY)
 
 
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("change", CHANGES)
 @pytest.mark.filterwarnings("ignore:traces of what was deleted:mien.errors.MienWarning")
-def test_every_fault_point(filled: bytes, tmp_path: Path, change: str, fault: str) -> None:
+def test_every_fault_point(
+    filled: bytes, sealed: bytes, tmp_path: Path, change: str, fault: str
+) -> None:
     path = tmp_path / "g"
-    path.write_bytes(filled)
+    content, key = (sealed, KEY) if change in SEALED else (filled, None)
+    keys = (KEY, NEW_KEY) if change in SEALED else (None,)
+    path.write_bytes(content)
     path.chmod(0o600)
-    before = _state(path)
-    with Gallery.open(path) as gallery:
+    before = _state(path, key)
+    with Gallery.open(path, key=key) as gallery:
         CHANGES[change](gallery)
-    after = _state(path)
+    after = _state(path, _find_key(path, keys))
+    assert after != before or change == "set-model"
     said = set()
     for n in range(1, 100):
-        path.write_bytes(filled)
-        with Gallery.open(path, timeout=0.05) as gallery:
+        path.write_bytes(content)
+        with Gallery.open(path, key=key, timeout=0.05) as gallery:
             failing = Failing(gallery._store.connection, n, FAULTS[fault])
             gallery._store.connection = failing
             try:
@@ -103,7 +132,8 @@ def test_every_fault_point(filled: bytes, tmp_path: Path, change: str, fault: st
             except GalleryError as error:
                 message = str(error)
             gallery._store.connection = failing._connection
-        now = _state(path)
+        key_now = _find_key(path, keys)
+        now = _state(path, key_now)
         if message is None:
             # The reserve was given up, and the second attempt went well.
             assert now == after
@@ -114,9 +144,12 @@ def test_every_fault_point(filled: bytes, tmp_path: Path, change: str, fault: st
             assert "the change was made" in message, message
             assert now == after, message
             said.add("made")
-        with Gallery.open(path) as gallery:
+        with Gallery.open(path, key=key_now) as gallery:
             assert gallery.check() == []
-            gallery.identify(X[:2, 3])
+            found = gallery.identify(X[2:4, 3])
+            assert [one.person for one in found] == (
+                ["person 2", "person 3"] if now[0] else [None] * 2
+            )
             if "delete" in change and message is not None and "nothing" in message:
                 CHANGES[change](gallery)  # and it can be done again
         if not failing.failed:

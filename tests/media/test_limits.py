@@ -93,21 +93,27 @@ def _deep_png(side: int) -> bytes:
     )
 
 
+# Not by getrusage: that peak is inherited from the process of the tests.
+@pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="peaks are read from /proc")
 def test_memory_of_sixteen_bit_pictures_is_a_few_bytes_per_pixel(tmp_path: Path) -> None:
     (tmp_path / "deep.png").write_bytes(_deep_png(5000))
     code = (
-        "import resource, sys, numpy\n"
+        "import re, sys, numpy\n"
         "from mien.media import read_image\n"
-        "before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
+        "def peak():\n"
+        "    return int(re.search(r'VmHWM:.*?([0-9]+)', open('/proc/self/status').read())[1])\n"
+        "before = peak()\n"
         "assert read_image(sys.argv[1], colour=True).shape == (5000, 5000, 3)\n"
-        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)\n"
+        "print(peak() - before)\n"
     )
     done = subprocess.run(
         [sys.executable, "-c", code, str(tmp_path / "deep.png")],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     per_pixel = int(done.stdout) * 1024 / 25e6
-    assert per_pixel < 9, f"{per_pixel:.1f} bytes per pixel"  # 25 before conversion went in bands
+    assert 3 < per_pixel < 9, (
+        f"{per_pixel:.1f} bytes per pixel"
+    )  # 25 before conversion went in bands
 
 
 def test_a_large_jpeg_is_decoded_smaller() -> None:

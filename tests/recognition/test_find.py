@@ -163,6 +163,15 @@ def test_a_foreign_or_damaged_index_is_said(tmp_path: Path) -> None:
         PictureIndex(tmp_path / "i")
 
 
+def test_an_index_that_a_killed_process_began_is_made(tmp_path: Path) -> None:
+    (tmp_path / "g-pictures").touch()
+    assert not PictureIndex.exists(tmp_path / "g")
+    with PictureIndex(tmp_path / "g") as first, PictureIndex(tmp_path / "g") as second:
+        first.remember([SeenPicture(tmp_path / "a.jpg", "0" * 64)])
+        assert len(second) == 1
+    assert PictureIndex.exists(tmp_path / "g")
+
+
 def test_looking_again_replaces(tmp_path: Path) -> None:
     one = SeenPicture(tmp_path / "a.jpg", "0" * 64, 5.0, "exif", (Sighting(1, BOX, 0.5, False),))
     two = SeenPicture(

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.service_server import Server, encode, free_port, make_portraits
+from benchmarks.service_server import PATIENCE, Server, encode, free_port, make_portraits
 from tests.extras import skip_without
 
-__all__ = ["PEOPLE", "Server", "encode", "free_port"]
+__all__ = ["PATIENCE", "PEOPLE", "Server", "encode", "free_port"]
 
 collect_ignore = ["clients"]  # scripts for other interpreters
 PEOPLE = ("Ann", "Bob", "Cleo")

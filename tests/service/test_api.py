@@ -19,7 +19,7 @@ pytestmark = pytest.mark.xdist_group("service")
 
 @pytest.fixture(scope="module")
 def client(server: Server) -> Any:
-    with httpx.Client(base_url=server.url, timeout=60) as made:
+    with server.client() as made:
         yield made
 
 
@@ -338,7 +338,7 @@ def archive(portraits: dict[str, list[bytes]], first: int = 0) -> bytes:
 def wait_for(client: httpx.Client, job: dict[str, Any]) -> dict[str, Any]:
     """Follow a job by its events until it has ended."""
     last: dict[str, Any] = {}
-    with client.stream("GET", f"/v1/jobs/{job['id']}/events", timeout=120) as events:
+    with client.stream("GET", f"/v1/jobs/{job['id']}/events") as events:
         for line in events.iter_lines():
             if line.startswith("data:"):
                 last = json.loads(line.removeprefix("data:"))

@@ -14,10 +14,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
-from tests.service.conftest import Server
+from tests.service.conftest import PATIENCE, Server
 
 pytestmark = pytest.mark.xdist_group("service")
 HERE = Path(__file__).parent / "clients"
@@ -27,7 +26,7 @@ CLIENTS = Path(os.environ.get("MIEN_CLIENTS", Path(__file__).parents[2] / ".clie
 @pytest.fixture
 def key(server: Server) -> Iterator[str]:
     """A key of a new gallery."""
-    with httpx.Client(base_url=server.url, timeout=60) as admin:
+    with server.client() as admin:
         name = f"sdk{uuid.uuid4().hex[:10]}"
         assert admin.post("/v1/galleries", json={"name": name}).status_code == 201
         boss = admin.post("/v1/keys", json={"role": "admin"}).json()
@@ -66,7 +65,7 @@ def check(said: dict[str, Any]) -> None:
 def run(command: list[str], cwd: Path) -> dict[str, Any]:
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     done = subprocess.run(
-        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300
+        command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=PATIENCE
     )
     assert done.returncode == 0, done.stderr
     said: dict[str, Any] = json.loads(done.stdout.strip().splitlines()[-1])

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from mien.service._compreface import similarity
-from tests.service.conftest import Server
+from tests.service.conftest import PATIENCE, Server
 
 pytestmark = pytest.mark.xdist_group("service")
 BASE = "/api/v1/recognition"
@@ -19,7 +19,7 @@ BASE = "/api/v1/recognition"
 @pytest.fixture(scope="module")
 def client(server: Server) -> Any:
     """With a key of a gallery of its own."""
-    with httpx.Client(base_url=server.url, timeout=60) as admin:
+    with server.client() as admin:
         name = f"cf{uuid.uuid4().hex[:10]}"
         assert admin.post("/v1/galleries", json={"name": name}).status_code == 201
         made = admin.post("/v1/keys", json={"role": "admin"}).json()
@@ -27,7 +27,7 @@ def client(server: Server) -> Any:
         key = admin.post(
             "/v1/keys", json={"role": "write", "gallery": name}, headers=headers
         ).json()["key"]
-        with httpx.Client(base_url=server.url, headers={"x-api-key": key}, timeout=60) as own:
+        with server.client(headers={"x-api-key": key}) as own:
             yield own
         for one in admin.get("/v1/keys", headers=headers).json():
             if one["revoked"] is None and one["id"] != made["id"]:
@@ -158,7 +158,7 @@ def test_errors_have_their_numbers(
         assert said.json()["message"]
     missing = client.put(f"{BASE}/subjects/Nobody", json={"subject": "Somebody"})
     assert (missing.status_code, missing.json()["code"]) == (404, 42)
-    with httpx.Client(base_url=str(client.base_url)) as other:
+    with httpx.Client(base_url=str(client.base_url), timeout=PATIENCE) as other:
         assert other.get(f"{BASE}/subjects").json()["code"] == 20
         said = other.get(f"{BASE}/subjects", headers={"x-api-key": str(uuid.uuid4())})
         assert (said.status_code, said.json()["code"]) == (404, 10)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import httpx
 import pytest
 
 from benchmarks.postgres import PostgresServer
@@ -23,7 +22,7 @@ def test_two_servers_share_one_gallery(
     try:
         for server in servers:
             server.start()
-        one, other = (httpx.Client(base_url=s.url, timeout=60) for s in servers)
+        one, other = (s.client() for s in servers)
         with one, other:
             for k, person in enumerate(PEOPLE):
                 # By turns on either server, and named by the one that did not enrol.

@@ -18,7 +18,7 @@ import pytest
 
 from mien.errors import InputError
 from tests.extras import skip_without
-from tests.service.conftest import Server
+from tests.service.conftest import PATIENCE, Server
 
 pytestmark = [pytest.mark.xdist_group("service"), pytest.mark.needs("service")]
 
@@ -109,7 +109,7 @@ def test_a_client_that_asks_too_often_waits() -> None:
 
 def make_tenants(server: Server, portraits: dict[str, list[bytes]]) -> tuple[Any, dict[str, str]]:
     """Two galleries with one person each, a key for each, and an administrator."""
-    admin = httpx.Client(base_url=server.url, timeout=60)
+    admin = server.client()
     names = [f"t{uuid.uuid4().hex[:8]}" for _ in range(2)]
     for name, person in zip(names, ("Ann", "Bob"), strict=True):
         assert admin.post("/v1/galleries", json={"name": name}).status_code == 201
@@ -162,10 +162,10 @@ def test_limits_are_kept_before_memory_is_taken(
         "picture_bytes=100000",
         "pictures=2",
         "seconds=20",
-        "body_seconds=1.5",
+        "body_seconds=5",
     )
     own_server.start()
-    with httpx.Client(base_url=own_server.url, timeout=60) as client:
+    with own_server.client() as client:
         big = client.post("/v1/analyse", files={"f": b"x" * 150_000})
         assert (big.status_code, big.json()["code"]) == (413, "picture-too-large")
         huge = client.post("/v1/analyse", content=b"x" * 300_000)
@@ -185,10 +185,11 @@ def test_limits_are_kept_before_memory_is_taken(
     head = b"POST /v1/evaluate HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nab"
     with socket.create_connection(("127.0.0.1", own_server.port)) as gone:
         gone.sendall(head)
-    with socket.create_connection(("127.0.0.1", own_server.port), timeout=60) as slow:
+    with socket.create_connection(("127.0.0.1", own_server.port), timeout=PATIENCE) as slow:
         slow.sendall(head)
         assert b"408" in slow.recv(1000).splitlines()[0]
-    assert httpx.get(f"{own_server.url}/readyz").status_code == 200
+    with own_server.client() as client:
+        assert client.get("/readyz").status_code == 200
 
 
 def test_a_full_queue_asks_to_come_back(
@@ -199,13 +200,17 @@ def test_a_full_queue_asks_to_come_back(
     own_server.start()
 
     async def storm() -> list[httpx.Response]:
-        async with httpx.AsyncClient(base_url=own_server.url, timeout=120) as client:
+        async with httpx.AsyncClient(base_url=own_server.url, timeout=PATIENCE) as client:
             asked = (
                 client.post("/v1/analyse", files={"f": portraits["Ann"][k % 3]}) for k in range(24)
             )
             return await asyncio.gather(*asked)
 
-    said = asyncio.run(storm())
+    said: list[httpx.Response] = []
+    for _ in range(10):  # a busy machine may ask so slowly that nobody has to wait
+        said += asyncio.run(storm())
+        if {one.status_code for one in said} == {200, 429}:
+            break
     assert {one.status_code for one in said} == {200, 429}
     for one in said:
         if one.status_code == 429:
@@ -221,7 +226,7 @@ def test_a_client_that_vanishes_leaves_no_write_half_done(
     Whoever asks again with its key, by another name of the server, gets one face.
     """
     name = f"v{uuid.uuid4().hex[:8]}"
-    with httpx.Client(base_url=server.url, timeout=120) as client:
+    with server.client() as client:
         client.post("/v1/galleries", json={"name": name}).raise_for_status()
         place = f"/v1/galleries/{name}/enrol"
         body = portraits["Ann"][0]
@@ -233,7 +238,7 @@ def test_a_client_that_vanishes_leaves_no_write_half_done(
             gone.sendall(head.encode() + body)
             time.sleep(waits)
         headers = {"idempotency-key": name, "content-type": "image/png"}
-        for _ in range(600):
+        for _ in range(20 * PATIENCE):
             said = client.post(place, params={"person": "Ann"}, content=body, headers=headers)
             if not (said.status_code == 409 and said.json()["code"] == "idempotency-busy"):
                 break  # the first one is no longer at work
@@ -250,11 +255,11 @@ def test_a_worker_that_is_killed_costs_one_request(
     psutil = pytest.importorskip("psutil")
     own_server.start()
     assert own_server.process is not None
-    with httpx.Client(base_url=own_server.url, timeout=120) as client:
+    with own_server.client() as client:
         for _ in range(2):
             for child in psutil.Process(own_server.process.pid).children():
                 child.kill()
-                child.wait(30)
+                child.wait(PATIENCE)
             statuses = {
                 client.post("/v1/analyse", files={"f": portraits["Ann"][0]}).status_code
                 for _ in range(2)
@@ -273,13 +278,13 @@ def test_a_job_goes_on_after_the_end_of_the_server(
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, pictures in portraits.items():
             archive.writestr(f"{name}/0.png", pictures[0])
-    with httpx.Client(base_url=own_server.url, timeout=120) as client:
+    with own_server.client() as client:
         client.post("/v1/galleries", json={"name": "g"}).raise_for_status()
         said = client.post("/v1/galleries/g/jobs?kind=enrol", content=buffer.getvalue())
         assert said.status_code == 202
     own_server.stop(kill=True)
     own_server.start()
-    with httpx.Client(base_url=own_server.url, timeout=300) as client:
+    with own_server.client() as client:
         place = f"/v1/jobs/{said.json()['id']}"
         with client.stream("GET", f"{place}/events") as events:
             assert [line for line in events.iter_lines() if line.startswith("data:")]
@@ -298,7 +303,7 @@ def test_logs_hold_no_name(
     server = Server(tmp_path, free_port())
     server.start()
     try:
-        with httpx.Client(base_url=server.url, timeout=60) as client:
+        with server.client() as client:
             client.post("/v1/galleries", json={"name": "g"})
             client.post("/v1/galleries/g/people", json={"name": "Secretname"})
             client.get("/v1/galleries/g/people", params={"q": "Secretname"})

@@ -39,25 +39,28 @@ def make_link(server: Server) -> str:
 
 
 def test_the_page_and_its_policy(locked: Server) -> None:
-    page = httpx.get(locked.url)
+    with locked.client() as client:
+        _check_page(client)
+
+
+def _check_page(client: httpx.Client) -> None:
+    page = client.get("/")
     assert page.headers["content-type"].startswith("text/html")
     policy = page.headers["content-security-policy"]
     assert "script-src 'self' 'sha256-" in policy
     assert "unsafe" not in policy
     assert "require-trusted-types-for 'script'" in policy
-    script = httpx.get(f"{locked.url}/page/app.js")
+    script = client.get("/page/app.js")
     assert script.headers["content-type"].startswith("text/javascript")
-    again = httpx.get(
-        f"{locked.url}/page/app.js", headers={"if-none-match": script.headers["etag"]}
-    )
+    again = client.get("/page/app.js", headers={"if-none-match": script.headers["etag"]})
     assert again.status_code == 304
     for path in ("/page/../_keys.py", "/page/%2e%2e/_keys.py", "/page/vendor/LICENSE-htm.txt"):
-        assert httpx.get(locked.url + path).status_code == 404
+        assert client.get(path).status_code == 404
 
 
 def test_a_link_opens_one_session_once(locked: Server) -> None:
     link = make_link(locked)
-    with httpx.Client(base_url=locked.url) as page:
+    with locked.client() as page:
         assert page.get("/v1/session").status_code == 401
         said = page.post("/v1/session", json={"link": link})
         assert said.json()["role"] == "admin"
@@ -77,8 +80,9 @@ def test_a_link_opens_one_session_once(locked: Server) -> None:
 
         assert page.delete("/v1/session", headers=right).status_code == 204
         assert page.get("/v1/galleries").status_code == 401
-    assert httpx.post(f"{locked.url}/v1/session", json={"link": link}).status_code == 401
-    assert httpx.post(f"{locked.url}/v1/session", json={"link": "x"}).status_code == 401
+    with locked.client() as other:
+        for word in (link, "x"):
+            assert other.post("/v1/session", json={"link": word}).status_code == 401
 
 
 def test_a_session_of_a_key_ends_with_the_key(locked: Server) -> None:
@@ -87,7 +91,7 @@ def test_a_session_of_a_key_ends_with_the_key(locked: Server) -> None:
     state = open_state(locked.folder / "state")
     keys = KeyStore(state)
     key, record = keys.create("read")
-    with httpx.Client(base_url=locked.url) as page:
+    with locked.client() as page:
         assert page.post("/v1/session", json={"key": key}).json()["role"] == "read"
         said = page.get("/v1/session").json()
         refused = page.post(
@@ -101,8 +105,8 @@ def test_a_session_of_a_key_ends_with_the_key(locked: Server) -> None:
 
 def test_programs_still_use_keys(locked: Server) -> None:
     key = locked.key  # type: ignore[attr-defined]
-    said = httpx.get(f"{locked.url}/v1/galleries", headers={"x-api-key": key})
-    assert said.status_code == 200
+    with locked.client(headers={"x-api-key": key}) as program:
+        assert program.get("/v1/galleries").status_code == 200
 
 
 def test_a_link_is_kept_as_a_digest(locked: Server) -> None:

@@ -11,11 +11,10 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 
 from tests.extras import skip_without
-from tests.service.conftest import Server, free_port
+from tests.service.conftest import PATIENCE, Server, free_port
 
 pytestmark = [pytest.mark.xdist_group("service"), pytest.mark.needs("service")]
 _ENDLESS = "(server-sent events)"
@@ -54,13 +53,14 @@ def test_a_full_disk_is_said_and_loses_nothing(
     server = Server(tmp_path / "server", free_port())
     server.start()
     try:
-        httpx.post(f"{server.url}/v1/galleries", json={"name": "g"}, timeout=120).raise_for_status()
+        with server.client() as client:
+            client.post("/v1/galleries", json={"name": "g"}).raise_for_status()
         server.stop()
         place = server.folder / "galleries" / "g.gallery"
         server.file_bytes = place.stat().st_size + 40_000
         server.start()
         confirmed = []
-        with httpx.Client(base_url=server.url, timeout=120) as client:
+        with server.client() as client:
             for k in range(400):
                 said = client.post("/v1/galleries/g/people", json={"name": f"{k} " + "n" * 180})
                 if said.status_code != 201:
@@ -73,7 +73,8 @@ def test_a_full_disk_is_said_and_loses_nothing(
         server.stop()
         server.file_bytes = 0
         server.start()
-        listed = httpx.get(f"{server.url}/v1/galleries/g/people?limit=1000", timeout=120).json()
+        with server.client() as client:
+            listed = client.get("/v1/galleries/g/people?limit=1000").json()
         assert set(confirmed) <= {one["name"] for one in listed["people"]}
     finally:
         server.stop(kill=True)
@@ -83,7 +84,7 @@ def test_requests_made_from_the_document_end_no_server(server: Server) -> None:
     """Schemathesis: no 500, whatever the document allows."""
     schemathesis = pytest.importorskip("schemathesis")
     hypothesis = pytest.importorskip("hypothesis")
-    with httpx.Client(base_url=server.url, timeout=120) as admin:
+    with server.client() as admin:
         name = f"s{uuid.uuid4().hex[:8]}"
         admin.post("/v1/galleries", json={"name": name}).raise_for_status()
         admin.post(f"/v1/galleries/{name}/people", json={"name": "Ann"}).raise_for_status()
@@ -93,7 +94,7 @@ def test_requests_made_from_the_document_end_no_server(server: Server) -> None:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                document = schemathesis.openapi.from_url(f"{server.url}/openapi.json")
+                document = schemathesis.openapi.from_dict(admin.get("/openapi.json").json())
                 for found in document.get_all_operations():
                     operation = found.ok()
                     if _ENDLESS not in operation.definition.raw.get("summary", ""):
@@ -120,7 +121,7 @@ def _send(hypothesis: Any, operation: Any, url: str, headers: dict[str, str], na
     def send(case: Any, known: bool) -> None:
         if known and "gallery" in (case.path_parameters or {}):
             case.path_parameters["gallery"] = name
-        said = case.call(base_url=url, headers=headers, timeout=120)
+        said = case.call(base_url=url, headers=headers, timeout=PATIENCE)
         assert said.status_code < 500 or said.status_code in (501, 503), (
             operation.label,
             said.status_code,

@@ -121,8 +121,8 @@ class PictureIndex:
         self.path = _find_place(gallery)
         if self.path.is_symlink():
             raise GalleryError(f"{self.path} is a link: an index is never written through one")
-        if not read_only and not self.path.exists():
-            self._make()
+        if not read_only:
+            self._claim()
         mode = "ro" if read_only else "rw"
         with self._told():
             self._file = sqlite3.connect(
@@ -130,6 +130,8 @@ class PictureIndex:
             )
         try:
             with self._told():
+                if not read_only:
+                    self._make()
                 self._check(read_only)
         except BaseException:
             self._file.close()
@@ -138,7 +140,8 @@ class PictureIndex:
     @staticmethod
     def exists(gallery: str | os.PathLike[str]) -> bool:
         """Whether anything was ever remembered for this gallery."""
-        return _find_place(gallery).is_file()
+        place = _find_place(gallery)
+        return place.is_file() and place.stat().st_size > 0
 
     @staticmethod
     def forget(gallery: str | os.PathLike[str]) -> bool:
@@ -149,19 +152,23 @@ class PictureIndex:
             wipe_file(beside(place, suffix))
         return there
 
-    def _make(self) -> None:
+    def _claim(self) -> None:
+        """An empty file that only its owner may read, where there is none."""
         self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        descriptor = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-        os.close(descriptor)
-        with self._told():
-            file = sqlite3.connect(self.path)
-            try:
-                file.executescript(
-                    f"PRAGMA application_id = {_OURS}; PRAGMA user_version = {_FORMAT};"
-                    f"BEGIN; {_TABLES} COMMIT;"
-                )
-            finally:
-                file.close()
+        with suppress(FileExistsError):
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+    def _make(self) -> None:
+        """Make an index of an empty file, whoever made that; others wait, a kill changes nothing."""
+        if self.path.stat().st_size > 0:
+            return
+        self._file.execute("BEGIN IMMEDIATE")
+        with self._file:
+            if not self._file.execute("SELECT name FROM sqlite_master").fetchall():
+                self._file.execute(f"PRAGMA application_id = {_OURS}")
+                self._file.execute(f"PRAGMA user_version = {_FORMAT}")
+                for statement in _TABLES.split(";"):
+                    self._file.execute(statement)
 
     def _check(self, read_only: bool) -> None:
         self._file.execute("PRAGMA trusted_schema = OFF")
