@@ -9,6 +9,7 @@ import stat
 import unicodedata
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mien._core.text import PLACES, check_name, count, safe_text, skeleton
@@ -86,6 +87,26 @@ def test_reports_are_for_their_owner(tmp_path: Path) -> None:
     assert stat.S_IMODE(page.stat().st_mode) == 0o600
     assert stat.S_IMODE((tmp_path / "report.json").stat().st_mode) == 0o600
     assert "\x1b" not in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["a.png", "a.jpg", "n" * 240 + ".png"])
+def test_pictures_are_for_their_owner(tmp_path: Path, name: str) -> None:
+    """Drawn answers, crops, completed faces: all are written by one function."""
+    from mien.media import write_image
+
+    for shade in (0, 255):  # it is replaced
+        place = write_image(tmp_path / name, np.full((8, 8), shade, np.uint8))
+        assert stat.S_IMODE(place.stat().st_mode) == 0o600
+    assert [one.name for one in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("name", ["vectors.npz", "vectors.csv"])
+def test_vectors_are_for_their_owner(tmp_path: Path, name: str) -> None:
+    from mien.crops import write_features
+
+    found = {"features": np.eye(2), "files": ["a", "b"], "labels": ["Ann", "Bob"]}
+    place = write_features(found, tmp_path / name)
+    assert stat.S_IMODE(place.stat().st_mode) == 0o600
 
 
 def test_the_terminal_gets_no_escape_sequence_of_others() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import stat
 import sys
 import threading
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -197,6 +198,20 @@ def test_names_that_look_alike_are_told_of(gallery: Gallery) -> None:
         with pytest.raises(InputError, match="name"):
             gallery.enrol(bad, X[2, :1])
     assert len(gallery) == 2
+    gallery.rename("\u0410nn Oak", "Bea")
+    for change in (
+        lambda: gallery.add_person("Be\u0430"),
+        lambda: gallery.rename("Ann Oak", "Be\u0430"),
+        lambda: gallery.split([gallery.faces("Bea")[0].id], "Be\u0430"),
+    ):
+        with pytest.warns(MienWarning, match="looks like it"):
+            change()
+        gallery.undo()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gallery.rename("Bea", "Be\u0430")  # another spelling of one's own name
+        gallery.delete("Be\u0430")
+        gallery.add_person("Bea")  # nobody hears of who was deleted
 
 
 def test_bad_questions_are_refused(gallery: Gallery) -> None:

@@ -16,7 +16,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from mien.cli._app import app
-from mien.errors import GalleryError, GalleryFormatError, InputError
+from mien.errors import GalleryError, GalleryFormatError, InputError, MienWarning
 from mien.gallery import Gallery, PictureIndex, SeenPicture, Sighting, remove_gallery
 from mien.recognition import find, forget_pictures, read_period, remember, report_found
 from mien.verification import Verifier
@@ -170,6 +170,15 @@ def test_an_index_that_a_killed_process_began_is_made(tmp_path: Path) -> None:
         first.remember([SeenPicture(tmp_path / "a.jpg", "0" * 64)])
         assert len(second) == 1
     assert PictureIndex.exists(tmp_path / "g")
+
+
+def test_a_damaged_index_is_no_reason_to_keep_a_person(tmp_path: Path, verifier: Verifier) -> None:
+    with Gallery.create(tmp_path / "g", verifier) as gallery:
+        gallery.add_person("Ann")
+        (tmp_path / "g-pictures").write_bytes(b"no database at all, but long enough" * 30)
+        with pytest.warns(MienWarning, match=r"the person was deleted, but .* is corrupted"):
+            gallery.delete("Ann")
+        assert len(gallery) == 0
 
 
 def test_looking_again_replaces(tmp_path: Path) -> None:

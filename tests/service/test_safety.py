@@ -307,8 +307,12 @@ def test_logs_hold_no_name(
             client.post("/v1/galleries", json={"name": "g"})
             client.post("/v1/galleries/g/people", json={"name": "Secretname"})
             client.get("/v1/galleries/g/people", params={"q": "Secretname"})
+            # A name that looks like it is warned of.
+            said = client.post("/v1/galleries/g/people", json={"name": "Secretn\u0430me"})
+            assert said.status_code == 201
             client.put("/api/v1/recognition/subjects/Secretname", json={"subject": 3})
     finally:
         server.stop()
     out, err = capfd.readouterr()
-    assert "Secretname" not in out + err
+    assert "Secretn" not in out + err
+    assert "MienWarning" in err

@@ -17,7 +17,7 @@ _DESCRIPTORS = "/proc/self/fd"
 
 
 @contextmanager
-def atomic_path(path: str | Path, *, private: bool = False) -> Iterator[Path]:
+def atomic_path(path: str | Path, *, private: bool = False, flush: bool = True) -> Iterator[Path]:
     """Give a temporary path that takes the place of ``path`` when the block ends well.
 
     The temporary file is flushed to the disk before it gets the name, and the folder after it. If
@@ -31,6 +31,9 @@ def atomic_path(path: str | Path, *, private: bool = False) -> Iterator[Path]:
         Readable by its owner only, as models and templates are personal data. Where the system
         allows it, the file has no name until it is whole, so that a killed process leaves nothing;
         the path may then only be opened for writing.
+    flush : bool
+        False for what is easily made again, such as pictures by the thousand: a machine that
+        loses its power may then lose the file.
     """
     target = Path(path)
     if not os.path.isdir(target.parent):
@@ -40,7 +43,7 @@ def atomic_path(path: str | Path, *, private: bool = False) -> Iterator[Path]:
     try:
         unnamed = _open_unnamed(target.parent) if private else None
         if unnamed is not None:
-            yield from _name_at_the_end(target, unnamed)
+            yield from _name_at_the_end(target, unnamed, flush)
             return
         temporary = _make_beside(target)
     except OSError as error:
@@ -48,9 +51,11 @@ def atomic_path(path: str | Path, *, private: bool = False) -> Iterator[Path]:
     try:
         yield temporary
         os.chmod(temporary, 0o600 if private else 0o666 & ~_umask())
-        _flush(temporary)
+        if flush:
+            _flush(temporary)
         os.replace(temporary, target)
-        _flush(target.parent)
+        if flush:
+            _flush(target.parent)
     except OSError as error:
         raise DataError(f"cannot write {target}: {error.strerror or error}") from error
     finally:
@@ -76,12 +81,13 @@ def _open_unnamed(folder: Path) -> int | None:
         return None
 
 
-def _name_at_the_end(target: Path, descriptor: int) -> Iterator[Path]:
+def _name_at_the_end(target: Path, descriptor: int, flush: bool) -> Iterator[Path]:
     place = f"{_DESCRIPTORS}/{descriptor}"
     folder = os.open(target.parent, os.O_RDONLY | os.O_CLOEXEC)
     try:
         yield Path(place)
-        os.fsync(descriptor)
+        if flush:
+            os.fsync(descriptor)
         # With a descriptor of the folder the link is to the file, not to its place in /proc.
         try:
             os.link(place, target.name, dst_dir_fd=folder)
@@ -93,11 +99,13 @@ def _name_at_the_end(target: Path, descriptor: int) -> Iterator[Path]:
                     os.link(place, temporary.name, dst_dir_fd=folder)
                 else:  # a system that gives no names afterwards
                     shutil.copyfile(place, temporary)
-                    _flush(temporary)
+                    if flush:
+                        _flush(temporary)
                 os.replace(temporary, target)
             finally:
                 temporary.unlink(missing_ok=True)
-        os.fsync(folder)
+        if flush:
+            os.fsync(folder)
     finally:
         os.close(folder)
         os.close(descriptor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import os
 import shutil
 from dataclasses import dataclass, field
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import silhouette_score
 
+from mien._core.atomic import write_atomically
 from mien._core.progress import track
 from mien._core.text import safe_text
 from mien._core.validation import check_choice
@@ -279,12 +281,13 @@ def write_clusters(
         raise InputError(f"{str(out)!r} exists and is not empty: choose another folder")
     out.mkdir(parents=True, exist_ok=True)
     rows = [result.row(k) for k in range(len(result.files))]
-    with (out / "faces.csv").open("w", newline="", encoding="utf-8") as lines:
-        writer = csv.DictWriter(lines, ["file", "person", "group"])
-        writer.writeheader()
-        for row in rows:
-            words = {name: safe_text(v, "csv") for name, v in row.items() if isinstance(v, str)}
-            writer.writerow(row | words)
+    lines = io.StringIO(newline="")
+    writer = csv.DictWriter(lines, ["file", "person", "group"])
+    writer.writeheader()
+    for row in rows:
+        words = {name: safe_text(v, "csv") for name, v in row.items() if isinstance(v, str)}
+        writer.writerow(row | words)
+    write_atomically(out / "faces.csv", lines.getvalue().encode(), private=True)
     if how == "table":
         return out
     for row in rows:

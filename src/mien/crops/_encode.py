@@ -180,10 +180,13 @@ def encode(model: Any, folder: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def write_features(result: dict[str, Any], path: str | os.PathLike[str]) -> Path:
-    """Write what :func:`encode` gave as ``.npz`` or ``.csv``, by the name of the file."""
+    """Write what :func:`encode` gave as ``.npz`` or ``.csv``, by the name of the file.
+
+    Vectors of faces are personal data: the file is readable by its owner only.
+    """
     target = Path(path)
     check_choice("the ending of the file", target.suffix.lower(), (".npz", ".csv"))
-    with atomic_path(target) as partial:
+    with atomic_path(target, private=True) as partial:
         if target.suffix.lower() == ".npz":
             with open(partial, "wb") as file:
                 np.savez_compressed(

@@ -152,7 +152,7 @@ class VideoResult:
             if one.found.crop is not None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_image(path.parent / name, one.found.crop)
-        return write_atomically(path, text.getvalue().encode())
+        return write_atomically(path, text.getvalue().encode(), private=True)
 
 
 def analyse_video(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
+from mien._core.text import safe_text, skeleton
 from mien._core.validation import check_choice, check_integer
-from mien.errors import GalleryError, InputError
+from mien.errors import GalleryError, InputError, MienWarning
 from mien.gallery._checks import check_consent, check_digest, check_name, check_thumbnail
 from mien.gallery._gallery_reading import GalleryReading
 from mien.gallery._picture_index import PictureIndex
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
 __all__ = ["GalleryChanges"]
 
+# Names that look alike are looked for in galleries of up to so many people.
+_MOST_COMPARED_NAMES = 20_000
+
 
 class GalleryChanges(GalleryReading):
     """People, faces, constraints and the history; the part of a gallery that changes it."""
@@ -35,17 +40,41 @@ class GalleryChanges(GalleryReading):
 
     def add_person(self, name: str) -> bool:
         """Somebody without faces yet; False where the name is in the gallery already."""
-        return self._store.add_person(check_name(name))
+        name = check_name(name)
+        self._warn_of_lookalikes([name])
+        return self._store.add_person(name)
 
     def rename(self, person: str, name: str) -> None:
         """Give a person another name; the history keeps the old one until it is cleared."""
-        self._looks = None
-        self._store.rename_person(check_name(person), check_name(name))
+        person, name = check_name(person), check_name(name)
+        self._warn_of_lookalikes([name], without=person)
+        self._store.rename_person(person, name)
 
     def merge(self, person: str, into: str) -> int:
         """Move all templates of one person to another, and forget the first; gives how many."""
         self._looks = None
         return self._store.merge_people(check_name(person), check_name(into))
+
+    def _warn_of_lookalikes(
+        self, names: list[str], without: str | None = None, level: int = 3
+    ) -> None:
+        """Say when a new name reads like another one: it may be a mistake, or a trick."""
+        n_people = len(self)
+        if n_people + len(names) > _MOST_COMPARED_NAMES:
+            return
+        if self._looks is None or len(self._looks) > 2 * n_people + 100:
+            self._looks = {skeleton(person.name): person.name for person in self._store.people()}
+        if without is not None and self._looks.get(skeleton(without)) == without:
+            del self._looks[skeleton(without)]
+        for name in names:
+            other = self._looks.setdefault(skeleton(name), name)
+            if other != name:
+                warnings.warn(
+                    f"the gallery has {safe_text(other)!r}, and {safe_text(name)!r} looks like it: "
+                    "if they are one person, merge them",
+                    MienWarning,
+                    stacklevel=level,
+                )
 
     def hide(self, person: str) -> None:
         """Leave a person out of lists; whoever is hidden is still recognised."""
@@ -63,11 +92,20 @@ class GalleryChanges(GalleryReading):
         file are looked through for what was deleted. Copies that the file system or somebody
         else made are out of reach: see the guide.
         """
+        self._looks = None
         removed = self._store.delete_person(check_name(person))
         self._purge(removed)
         if PictureIndex.exists(self._store.path):
-            with PictureIndex(self._store.path) as index:
-                index.keep_people({held.number for held in self._store.people()})
+            try:
+                with PictureIndex(self._store.path) as index:
+                    index.keep_people({held.number for held in self._store.people()})
+            except GalleryError as error:
+                warnings.warn(
+                    "the person was deleted, but in which pictures their number was seen stays "
+                    f"remembered: {error}",
+                    MienWarning,
+                    stacklevel=2,
+                )
         return removed.templates
 
     # Faces.
@@ -92,7 +130,9 @@ class GalleryChanges(GalleryReading):
         """Make a new person of some faces; the name must not be in the gallery."""
         if isinstance(identifiers, str) or not identifiers:
             raise InputError("give the ids of one or more faces")
-        self._store.move_faces(identifiers, check_name(name), split=True)
+        name = check_name(name)
+        self._warn_of_lookalikes([name])
+        self._store.move_faces(identifiers, name, split=True)
         return [face for face in map(self._store.get_face, identifiers) if face is not None]
 
     def remove_faces(self, identifiers: Sequence[str]) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from mien._core.text import safe_text, skeleton
-from mien.errors import InputError, MienWarning
+from mien.errors import InputError
 from mien.gallery._checks import (
     check_consent,
     check_digests,
@@ -23,9 +21,6 @@ from mien.gallery._protocol import NewTemplates
 from mien.gallery._records import Consent, EnrolResult
 
 __all__ = ["GalleryEnrolling"]
-
-# Names that look alike are looked for in galleries of up to so many people.
-_MOST_COMPARED_NAMES = 20_000
 
 
 class GalleryEnrolling(GalleryChanges):
@@ -124,7 +119,7 @@ class GalleryEnrolling(GalleryChanges):
             thumbnails = [None if one is None else check_thumbnail(one) for one in thumbnails]
         if qualities is not None:
             qualities = [None if q is None else check_quality(q) for q in qualities]
-        self._warn_of_lookalikes(list(cleaned.values()))
+        self._warn_of_lookalikes(list(cleaned.values()), level=4)
         rows = NewTemplates(
             names,
             X,
@@ -139,19 +134,3 @@ class GalleryEnrolling(GalleryChanges):
         )
         inserted, refused = self._store.insert(rows)
         return EnrolResult(inserted, len(X) - inserted - refused, refused)
-
-    def _warn_of_lookalikes(self, names: list[str]) -> None:
-        """Say when a new name reads like another one: it may be a mistake, or a trick."""
-        if len(self) + len(names) > _MOST_COMPARED_NAMES:
-            return
-        if self._looks is None or len(self._looks) > 2 * len(self) + 100:
-            self._looks = {skeleton(person.name): person.name for person in self._store.people()}
-        for name in names:
-            other = self._looks.setdefault(skeleton(name), name)
-            if other != name:
-                warnings.warn(
-                    f"the gallery has {safe_text(other)!r}, and {safe_text(name)!r} looks like it: "
-                    "if they are one person, merge them",
-                    MienWarning,
-                    stacklevel=4,
-                )

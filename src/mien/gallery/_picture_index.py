@@ -159,7 +159,7 @@ class PictureIndex:
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
     def _make(self) -> None:
-        """Make an index of an empty file, whoever made that; others wait, a kill changes nothing."""
+        """Make an index of an empty file, whoever made it; a kill changes nothing."""
         if self.path.stat().st_size > 0:
             return
         self._file.execute("BEGIN IMMEDIATE")

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from mien._core.atomic import atomic_path
 from mien._core.validation import check_choice
 from mien.errors import DataError, InputError
 from mien.media._limits import MAX_SIDE
@@ -198,6 +199,8 @@ def encode_png(image: Any) -> bytes:
 def write_image(path: str | os.PathLike[str], image: Any) -> Path:
     """Write a picture as PNG or JPEG, whichever the name says; the file appears whole or not.
 
+    What shows faces is readable by its owner only, and so is every picture that is written.
+
     Parameters
     ----------
     path : path
@@ -219,13 +222,11 @@ def write_image(path: str | os.PathLike[str], image: Any) -> Path:
     if array.size == 0 or not (array.ndim == 2 or (array.ndim == 3 and array.shape[2] == 3)):
         raise InputError(f"image must be (h, w) or (h, w, 3); got {array.shape}")
     check_output(path)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.part")
+    buffer = io.BytesIO()
     try:
-        picture = Image.fromarray(np.ascontiguousarray(array))
-        picture.save(partial, kind, **mark_picture(kind))
-        partial.replace(path)
+        Image.fromarray(np.ascontiguousarray(array)).save(buffer, kind, **mark_picture(kind))
     except OSError as error:
         raise DataError(f"{str(path)!r} cannot be written: {error}") from error
-    finally:
-        partial.unlink(missing_ok=True)
+    with atomic_path(path, private=True, flush=False) as partial:
+        partial.write_bytes(buffer.getbuffer())
     return path

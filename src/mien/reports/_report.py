@@ -243,6 +243,7 @@ class Report:
             write_atomically(
                 Path(folder) / f"{part.name}.svg",
                 part.svg.replace("<svg", f"<svg {_SVG_NAMESPACE}", 1).encode("utf-8"),
+                private=True,
             )
             for part in named
         ]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 import socket
 import threading
 import time
+import warnings
 import webbrowser
 from contextlib import suppress
 
@@ -75,6 +77,9 @@ def serve(settings: Settings, *, page: str | None = None) -> None:
             state.close()
     if page is not None:
         threading.Thread(target=_open_page, args=(page, settings.port), daemon=True).start()
+    # What a warning says may hold a name: only its kind is logged.
+    log = logging.getLogger("mien.service")
+    warnings.showwarning = lambda _, kind, *__: log.warning("warning: %s", kind.__name__)
     uvicorn.run(
         create_app(settings),
         host=settings.host,

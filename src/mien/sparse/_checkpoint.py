@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from mien._core.atomic import atomic_path
 from mien.errors import InputError, ModelDamagedError
 
 __all__ = ["TrainingState", "read_state", "write_state"]
@@ -38,12 +39,8 @@ def write_state(
         "objective": state.objective,
         "n_replaced": state.n_replaced,
     }
-    partial = path.with_name(path.name + ".partial")
-    with open(partial, "wb") as file:
+    with atomic_path(path, private=True) as partial, open(partial, "wb") as file:
         np.savez(file, atoms=state.atoms, header=np.array(json.dumps(header)))
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)
 
 
 def read_state(path: str | os.PathLike[str], identity: dict[str, Any]) -> TrainingState | None:
