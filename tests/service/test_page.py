@@ -483,13 +483,14 @@ def test_a_missed_face_is_drawn(page: Any, site: Site, portraits: dict[str, list
             files = {"f": ("Crowd/crowd.png", buffer.getvalue())}
             said = client.post("/galleries/drawn/enrol?person=Bob", files=files).json()
             show(page, f"photo/{said[0]['face']}")
-            picture = page.locator(".picture img")
             expect(page.locator(".picture .box")).to_have_count(1)
-            box = picture.bounding_box()
-            scale = box["width"] / 4800
+            page.wait_for_function("document.querySelector('.picture img')?.naturalWidth > 0")
 
             def draw(left: int, top: int, side: int) -> None:
                 page.get_by_role("button", name="Add a missed face").click()
+                page.wait_for_selector(".picture.drawing")
+                box = page.locator(".picture img").bounding_box()
+                scale = box["width"] / 4800
                 page.mouse.move(box["x"] + scale * left, box["y"] + scale * top)
                 page.mouse.down()
                 page.mouse.move(

@@ -26,6 +26,13 @@ export function BoxedPicture({ src, alt, faces, chosen = null, width = 0, height
       (Math.min(Math.max(event.clientY - area.top, 0), area.height) / area.height) * size.height,
     ];
   };
+  /** From where the drawing began to the pointer. @param {PointerEvent} event */
+  const reach = (event) => {
+    if (!start.current) return null;
+    const [x, y] = at(event);
+    const [left, top] = start.current;
+    return [Math.min(left, x), Math.min(top, y), Math.abs(x - left), Math.abs(y - top)];
+  };
   /** @param {number[]} box */
   const where = ([left, top, across, down]) => ({
     left: `${(100 * left) / size.width}%`, top: `${(100 * top) / size.height}%`,
@@ -43,13 +50,11 @@ export function BoxedPicture({ src, alt, faces, chosen = null, width = 0, height
         start.current = at(event);
       }}
       onPointerMove=${(/** @type {PointerEvent} */ event) => {
-        if (!start.current) return;
-        const [x, y] = at(event);
-        const [left, top] = start.current;
-        setDrawn([Math.min(left, x), Math.min(top, y), Math.abs(x - left), Math.abs(y - top)]);
+        if (start.current) setDrawn(reach(event));
       }}
-      onPointerUp=${() => {
-        if (drawn && drawn[2] > 8 && drawn[3] > 8) onDraw?.(drawn);
+      onPointerUp=${(/** @type {PointerEvent} */ event) => {
+        const box = reach(event);
+        if (box && box[2] > 8 && box[3] > 8) onDraw?.(box);
         start.current = null;
         setDrawn(null);
       }}>
