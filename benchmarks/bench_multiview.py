@@ -20,6 +20,7 @@ import numpy as np
 from sklearn.mixture import GaussianMixture
 
 from benchmarks.measure import Row, peak_memory, seconds
+from mien._core.passes import BatchPasses, split_rows
 from mien.multiview import FisherVector, MixturePCCA
 from mien.multiview._mixture import (
     LatentStatistics,
@@ -57,14 +58,12 @@ def _iteration(X: np.ndarray, Y: np.ndarray) -> tuple[MixturePCCA, float]:
     model = MixturePCCA(K, Q, max_iter=2, tol=0, random_state=0).fit(X, Y)
     parameters, floor = model._parameters(), np.full(2 * D_VIEW, 1e-6)
 
-    def batches() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        for start in range(0, len(X), model.batch_size):
-            rows = slice(start, start + model.batch_size)
-            yield X[rows], Y[rows]
+    passes = BatchPasses(lambda: split_rows((X, Y), model.batch_size))
+    before = model._expect(passes, parameters, X.dtype)
 
     def step() -> None:
-        _, statistics, _ = model._pass(batches, parameters, X.dtype)
-        maximise(parameters, statistics, floor)
+        found = model._expect(passes, parameters, X.dtype, before)
+        maximise(parameters, found.statistics, floor)
 
     return model, seconds(step)
 

@@ -17,7 +17,9 @@ from mien._core.rows import check_rows
 from mien._core.statistics import GroupStatistics, sum_runs
 from mien._core.validation import check_labels, find_unknown
 from mien.distributed._parts import Part, Parts, find_parts, read_part
+from mien.distributed._passes import TeamPasses
 from mien.distributed._team import Team, open_team, stream
+from mien.distributed._tree import Tree
 from mien.errors import InputError
 
 __all__ = ["collect", "fit"]
@@ -27,7 +29,6 @@ Model = TypeVar("Model")
 #: Parts per bucket of people, so that what one task merges is never more than a few parts.
 _PARTS_PER_BUCKET = 2
 _BUCKETS, _MOST_BUCKETS = 16, 256
-_FAN_IN = 4
 _SHIFT_ROWS = 8192
 
 
@@ -109,7 +110,7 @@ def fit(
     if hasattr(model, "steps"):
         _fit_pipeline(model, X, y, client, n_workers)
         return model
-    _check_additive(model)
+    _check_learner(model)
     _fit_step(model, X, y, [], client, n_workers)
     return model
 
@@ -139,12 +140,12 @@ def collect(
     return _collect(X, y, [], client, n_workers, features=features, condense=False)
 
 
-def _check_additive(model: Any) -> None:
-    if not getattr(model, "_additive", False) or not hasattr(model, "fit"):
+def _check_learner(model: Any) -> None:
+    if not (getattr(model, "_additive", False) or hasattr(model, "_fit_passes")):
         raise InputError(
             f"{type(model).__name__} is not fitted from additive statistics; JointBayesian, "
             "TransferJointBayesian, RelevantComponents, NullSpaceProjection, Fisherfaces, "
-            "Eigenfaces and pipelines of them are"
+            "Eigenfaces, MixturePCCA, KSVD and pipelines of them are"
         )
     if hasattr(getattr(model, "source", None), "steps"):
         raise InputError(
@@ -153,9 +154,21 @@ def _check_additive(model: Any) -> None:
         )
 
 
+def _check_repeatable(X: Any, who: str) -> None:
+    if not isinstance(X, (np.ndarray, str, Path, list, tuple)) and not hasattr(X, "dask"):
+        raise InputError(f"{who} reads the parts several times: give a list, not an iterator")
+
+
 def _fit_step(
     model: Any, X: Any, y: Any, before: list[Any], client: Any, n_workers: int | None
 ) -> None:
+    if hasattr(model, "_fit_passes"):
+        _check_repeatable(X, type(model).__name__)
+        parts = list(find_parts(X, y).parts)
+        with open_team(client, n_workers, len(parts)) as team:
+            passes = TeamPasses(team, parts, model, before)
+            model._fit_passes(passes, passes.first)
+        return
     condense = not (getattr(model, "_needs_labels", False) or getattr(model, "keep_statistics", 0))
     features = getattr(model, "features", None)
     needed = model.__sklearn_tags__().target_tags.required
@@ -174,11 +187,10 @@ def _fit_step(
 def _fit_pipeline(model: Any, X: Any, y: Any, client: Any, n_workers: int | None) -> None:
     """Fit the steps one after the other; the parts are read once for each that learns."""
     steps = [(name, step) for name, step in model.steps if step not in (None, "passthrough")]
-    if not isinstance(X, (np.ndarray, str, Path, list, tuple)) and not hasattr(X, "dask"):
-        raise InputError("a pipeline reads the parts several times: give a list, not an iterator")
+    _check_repeatable(X, "a pipeline")
     learns = [step for _, step in steps if step.__sklearn_tags__().requires_fit]
     for step in learns:
-        _check_additive(step)
+        _check_learner(step)
     before: list[Any] = []
     for _, step in steps:
         if step in learns:
@@ -232,7 +244,7 @@ def _collect(
         small = found.n is not None and found.n <= _PARTS_IN_MEMORY
         place = None if team.keeps_results or small else scratch
         setting = _Setting(before, shift, features, n_buckets, ignore, place)
-        moments = _Tree(team)
+        moments = Tree(team)
         pieces: list[list[Any]] = [[] for _ in range(n_buckets)]
         numbered, words = enumerate(parts), "statistics of the parts"
         for call in stream(team, _collect_part, numbered, setting, words=words, total=found.n):
@@ -398,46 +410,6 @@ def _condense(
         return condensed
     with one_blas_thread():
         return condensed.add_groups(groups.sums, groups.counts)
-
-
-class _Tree:
-    """A sum of statistics in an order that depends on their number only.
-
-    Every four are added as soon as they are there, and every four of those: few wait at a time.
-    """
-
-    def __init__(self, team: Team) -> None:
-        self._team = team
-        self._levels: list[list[Any]] = []
-
-    def push(self, item: Any, level: int = 0) -> None:
-        if level == len(self._levels):
-            self._levels.append([])
-        waiting = self._levels[level]
-        waiting.append(item)
-        if len(waiting) == _FAN_IN:
-            self._levels[level] = []
-            self.push(self._add(waiting), level + 1)
-
-    def total(self) -> Any:
-        level = 0
-        while level < len(self._levels) - 1 or len(self._levels[level]) > 1:
-            waiting = self._levels[level]
-            if waiting:
-                self._levels[level] = []
-                self.push(self._add(waiting), level + 1)
-            level += 1
-        return self._levels[level][0]
-
-    def _add(self, items: list[Any]) -> Any:
-        return self._team.call(_merge, items) if self._team.keeps_results else _merge(items)
-
-
-def _merge(group: list[CondensedStatistics]) -> CondensedStatistics:
-    total = group[0].empty()
-    for one in group:
-        total.merge(one)
-    return total
 
 
 def _open(whole: CondensedStatistics, joined: list[_Groups]) -> GroupStatistics:

@@ -112,21 +112,28 @@ class _Parquet:
         if self.label is not None:
             if self.label not in table.column_names:
                 raise InputError(f"there is no column {self.label!r} of labels")
-            y = table.column(self.label).to_numpy(zero_copy_only=False)
+            column = table.column(self.label)
+            nested = "list" in str(column.type)
+            y = _read_lists(column) if nested else column.to_numpy(zero_copy_only=False)
             table = table.drop_columns([self.label])
         held = next((name for name in _VECTOR_COLUMNS if name in table.column_names), None)
         if held is None:
             return np.column_stack([column.to_numpy() for column in table.columns]), y
-        column = table.column(held).combine_chunks()
-        if column.null_count:
-            raise InputError(f"{column.null_count} vectors are missing")
-        values = column.flatten().to_numpy(zero_copy_only=False)
-        if len(column) == 0 or values.size % len(column):
-            raise InputError("its vectors have several lengths")
-        lengths = np.diff(column.offsets.to_numpy()) if hasattr(column, "offsets") else [0]
-        if len(np.unique(lengths)) > 1:
-            raise InputError("its vectors have several lengths")
-        return values.reshape(len(column), -1), y
+        return _read_lists(table.column(held)), y
+
+
+def _read_lists(chunks: Any) -> np.ndarray:
+    """The vectors (n, d) of a column of lists."""
+    column = chunks.combine_chunks()
+    if column.null_count:
+        raise InputError(f"{column.null_count} vectors are missing")
+    values = column.flatten().to_numpy(zero_copy_only=False)
+    if len(column) == 0 or values.size % len(column):
+        raise InputError("its vectors have several lengths")
+    lengths = np.diff(column.offsets.to_numpy()) if hasattr(column, "offsets") else [0]
+    if len(np.unique(lengths)) > 1:
+        raise InputError("its vectors have several lengths")
+    return np.asarray(values.reshape(len(column), -1))
 
 
 @dataclass(frozen=True)
@@ -225,9 +232,10 @@ def _from_dask(X: Any, y: Any) -> Parts:
     elif is_dask_array(y):
         if y.ndim == 2 and y.shape[1] == 1:
             y = y[:, 0]
-        if y.shape != X.shape[:1]:
+        if y.shape[0] != X.shape[0] or y.ndim > 2:
             raise InputError(f"X has {X.shape[0]} rows and y has the shape {y.shape}")
-        labels = y.rechunk((X.chunks[0],)).to_delayed().ravel().tolist()
+        blocked = y.rechunk({0: X.chunks[0], 1: -1} if y.ndim == 2 else (X.chunks[0],))
+        labels = blocked.to_delayed().ravel().tolist()
     else:
         known = np.asarray(y)
         if len(known) != X.shape[0]:

@@ -42,6 +42,9 @@ class Team(Protocol):
     def share(self, array: np.ndarray) -> Any:
         """What stands for a large array among the arguments of many calls; see `unshare`."""
 
+    def send(self, value: Any) -> Any:
+        """What stands for any value among the arguments of many calls; a task gets the value."""
+
 
 class _Here:
     """One after the other in this process."""
@@ -57,6 +60,9 @@ class _Here:
 
     def share(self, array: np.ndarray) -> Any:
         return array
+
+    def send(self, value: Any) -> Any:
+        return value
 
 
 @dataclass(frozen=True)
@@ -142,6 +148,9 @@ class _Processes:
         np.save(path, array, allow_pickle=False)
         return _Mapped(path)
 
+    def send(self, value: Any) -> Any:
+        return value
+
     def _restart(self, error: BaseException) -> None:
         """Start anew and repeat what was not finished."""
         self._restarts += 1
@@ -190,6 +199,11 @@ class _Dask:
     def share(self, array: np.ndarray) -> Any:
         with self._explaining():
             return self.client.scatter(array, broadcast=True, hash=False)
+
+    def send(self, value: Any) -> Any:
+        with self._explaining():
+            # In a list, or each item of a tuple would be sent by itself.
+            return self.client.scatter([value], broadcast=True, hash=False)[0]
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:

@@ -1,4 +1,4 @@
-"""Paired samples a batch at a time: from memory maps, and their moments."""
+"""Paired samples a batch at a time: from memory maps."""
 
 from __future__ import annotations
 
@@ -10,34 +10,13 @@ import numpy as np
 
 from mien.errors import InputError
 
-__all__ = ["first_pair", "pooled_moments", "read_maps"]
+__all__ = ["first_pair", "read_maps"]
 
 
 def first_pair(batches: Iterable[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     for pair in batches:
         return pair
     raise InputError("the batches are empty: no samples to learn from")
-
-
-def pooled_moments(
-    batches: Iterable[tuple[np.ndarray, np.ndarray]],
-) -> tuple[np.ndarray, np.ndarray, int]:
-    """Mean, variances and number of the concatenated samples, in one stable pass."""
-    n, mean, scatter = 0, np.zeros(0), np.zeros(0)
-    for X, Y in batches:
-        V = np.hstack([X, Y])
-        part = V.mean(axis=0, dtype=np.float64)
-        squares = np.square(V - part).sum(axis=0, dtype=np.float64)
-        if n == 0:
-            mean, scatter = np.zeros(V.shape[1]), np.zeros(V.shape[1])
-        delta = part - mean
-        total = n + len(V)
-        scatter += squares + np.square(delta) * n * len(V) / total
-        mean = mean + delta * len(V) / total
-        n = total
-    if n == 0:
-        raise InputError("the batches are empty: no samples to learn from")
-    return mean, scatter / n, n
 
 
 def read_maps(X: Any, Y: Any, batch_size: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:

@@ -270,14 +270,13 @@ def gate(dtype: np.dtype) -> float:
     return 1e-8 if dtype == np.float32 else 1e-13
 
 
-def many_owners(gamma: np.ndarray, n_features: int, n_latent: int) -> bool:
+def many_owners(owners: float, n_components: int, n_features: int, n_latent: int) -> bool:
     """Whether sums of γ v ẑᵀ cost less than sums of γ v vᵀ over those who own a sample.
 
     By measurement they cost the same where the components that own a sample, times D, are about
     2.5 K q: the former needs two products of all samples with K q columns.
     """
-    owners = np.count_nonzero(gamma > gate(gamma.dtype)) / len(gamma)
-    return bool(owners * n_features > 2.5 * gamma.shape[1] * n_latent)
+    return owners * n_features > 2.5 * n_components * n_latent
 
 
 def accumulate(

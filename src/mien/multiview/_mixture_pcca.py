@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -15,19 +15,27 @@ from sklearn.utils._param_validation import StrOptions
 
 from mien._core.constraints import NON_NEGATIVE, POSITIVE, POSITIVE_INTEGER
 from mien._core.em import EMResult, run_em
+from mien._core.passes import BatchPasses, Passes, split_rows
 from mien._core.rows import validate_rows
 from mien.errors import InputError, NumericsWarning
-from mien.multiview._batches import first_pair, pooled_moments, read_maps
+from mien.multiview._batches import first_pair, read_maps
 from mien.multiview._mixture import (
-    LatentStatistics,
     MixtureStatistics,
     Parameters,
     accumulate,
-    accumulate_latent,
     expectation,
     many_owners,
     maximise,
     posterior,
+)
+from mien.multiview._mixture_passes import (
+    Expected,
+    Statistics,
+    assign_rows,
+    choose_rows,
+    expect_rows,
+    pool_moments,
+    sum_seconds,
 )
 from mien.multiview._mixture_start import (
     feature_variances,
@@ -39,7 +47,6 @@ from mien.multiview._mixture_use import MixtureUse
 __all__ = ["MixturePCCA"]
 
 Batches = Callable[[], Iterable[tuple[np.ndarray, np.ndarray]]]
-Statistics = MixtureStatistics | LatentStatistics
 
 # Enough points to place the centres of a mixture; all of the data then decide on its shape.
 _KMEANS_SAMPLES = 20_000
@@ -180,13 +187,7 @@ class MixturePCCA(MixtureUse, BaseEstimator):
         if isinstance(X, np.memmap) or isinstance(Y, np.memmap):
             return self.fit_batches(lambda: read_maps(X, Y, self.batch_size))
         X, Y = self._check_pair(X, Y, reset=True)
-
-        def batches() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-            for start in range(0, len(X), self.batch_size):
-                rows = slice(start, start + self.batch_size)
-                yield X[rows], Y[rows]
-
-        return self._fit(batches, X.dtype)
+        return self._fit(BatchPasses(lambda: split_rows((X, Y), self.batch_size)), X.dtype)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_batches(self, batches: Batches) -> MixturePCCA:
@@ -199,7 +200,16 @@ class MixturePCCA(MixtureUse, BaseEstimator):
             pass must give the same samples.
         """
         dtype = self._check_pair(*first_pair(batches()), reset=True)[0].dtype
-        return self._fit(lambda: (self._check_pair(x, y) for x, y in batches()), dtype)
+        return self._fit(BatchPasses(lambda: (self._check_pair(x, y) for x, y in batches())), dtype)
+
+    def _check_batch(self, X: Any, y: Any, reset: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """A batch as the passes take it."""
+        return self._check_pair(X, y, reset=reset)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def _fit_passes(self, passes: Passes, first: tuple[np.ndarray, np.ndarray]) -> MixturePCCA:
+        """Learn from passes that somebody else makes over batches of :meth:`_check_batch`."""
+        return self._fit(passes, self._check_batch(*first, reset=True)[0].dtype)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, Y: Any) -> MixturePCCA:
@@ -210,7 +220,7 @@ class MixturePCCA(MixtureUse, BaseEstimator):
         first = not hasattr(self, "statistics_")
         X, Y = self._check_pair(X, Y, reset=first)
         if first:
-            self._fit(lambda: [(X, Y)], X.dtype)
+            self._fit(BatchPasses(lambda: [(X, Y)]), X.dtype)
             return self
         V = np.hstack([X, Y]) - self.location_
         parameters = self._parameters()
@@ -223,8 +233,11 @@ class MixturePCCA(MixtureUse, BaseEstimator):
         self.n_iter_: int = self.n_iter_ + 1
         return self
 
-    def _fit(self, batches: Batches, dtype: np.dtype) -> MixturePCCA:
-        self.location_, variances, n_samples = pooled_moments(batches())
+    def _fit(self, passes: Passes, dtype: np.dtype) -> MixturePCCA:
+        moments = passes.total(pool_moments)
+        n_samples = moments.n
+        self.location_: np.ndarray = moments.mean
+        variances = moments.scatter / n_samples
         if n_samples < 2:
             raise InputError("two samples or more are needed; got n_samples = 1")
         if n_samples < self.n_components:
@@ -245,7 +258,7 @@ class MixturePCCA(MixtureUse, BaseEstimator):
         try:
             best, total = max(
                 (
-                    self._run(batches, floor, variances, n_samples, dtype, rng)
+                    self._run(passes, floor, variances, n_samples, dtype, rng)
                     for _ in range(self.n_init)
                 ),
                 key=lambda found: float(found[0].objective[-1]),
@@ -260,9 +273,8 @@ class MixturePCCA(MixtureUse, BaseEstimator):
             ) from error
         if not isinstance(total, MixtureStatistics):
             # Only sums of γ v vᵀ are good for later parameters, and so for partial_fit.
-            total = MixtureStatistics.zeros(self.n_components, len(floor))
-            for V, gamma, _ in self._expect(batches, best.state, dtype):
-                accumulate(V, gamma, total)
+            prepared = posterior(best.state).astype(dtype)
+            total = passes.total(sum_seconds, self.location_.astype(dtype), prepared)
         noise = best.state.noise
         least = min(
             float(part.min())
@@ -285,42 +297,44 @@ class MixturePCCA(MixtureUse, BaseEstimator):
 
     def _run(
         self,
-        batches: Batches,
+        passes: Passes,
         floor: np.ndarray,
         variances: np.ndarray,
         n_samples: int,
         dtype: np.dtype,
         rng: np.random.RandomState,
     ) -> tuple[EMResult[Parameters], Statistics]:
-        start = self._start(batches, floor, variances, n_samples, dtype, rng)
-        last: list[Statistics] = []
+        start = self._start(passes, floor, variances, n_samples, dtype, rng)
+        last: list[Expected] = []
         reseeding: dict[str, Any] = {"before": None, "bound": -np.inf, "left": self.n_components}
 
         def step(parameters: Parameters) -> tuple[Parameters, float]:
-            bound, statistics, worst = self._pass(batches, parameters, dtype)
+            found = self._expect(passes, parameters, dtype, *last)
+            bound = found.likelihood / found.n
             if reseeding["before"] is not None and bound < reseeding["bound"]:
                 parameters = reseeding["before"]
                 reseeding["left"] = 0
-                bound, statistics, worst = self._pass(batches, parameters, dtype)
+                found = self._expect(passes, parameters, dtype, *last)
+                bound = found.likelihood / found.n
             reseeding["before"], reseeding["bound"] = None, bound
-            last[:] = [statistics]
-            new = maximise(parameters, statistics, floor)
-            empty = np.flatnonzero(statistics.counts < 1)
+            last[:] = [found]
+            new = maximise(parameters, found.statistics, floor)
+            empty = np.flatnonzero(found.statistics.counts < 1)
             if empty.size and reseeding["left"] > 0:
                 reseeding["before"] = new
                 reseeding["left"] -= 1
-                new = reseed_component(new, int(empty[0]), worst, n_samples)
+                new = reseed_component(new, int(empty[0]), found.worst, n_samples)
             return new, bound
 
         result = run_em(step, start, max_iter=self.max_iter, tol=self.tol, description="EM")
         if reseeding["before"] is not None:
             # Placed anew in the last step, so nobody has seen whether that was for the better.
             result = replace(result, state=reseeding["before"])
-        return result, last[0]
+        return result, last[0].statistics
 
     def _start(
         self,
-        batches: Batches,
+        passes: Passes,
         floor: np.ndarray,
         variances: np.ndarray,
         n_samples: int,
@@ -339,23 +353,16 @@ class MixturePCCA(MixtureUse, BaseEstimator):
             ]
         ).astype(dtype)
         share = min(1.0, _KMEANS_SAMPLES / n_samples)
-        sample = []
-        for V in self._centred(batches, dtype):
-            if share < 1:
-                V = V[rng.random_sample(len(V)) < share]
-            sample.append(V * scale)
-        points = np.concatenate(sample)
+        seed = rng.randint(2**31 - 1)
+        location = self.location_.astype(dtype)
+        points = passes.total(choose_rows, location, scale, share, seed).values
         if len(points) < self.n_components:
             raise InputError(f"{len(points)} samples cannot start {self.n_components} components")
-        seed = rng.randint(2**31 - 1)
         with warnings.catch_warnings():
             # Duplicate samples leave clusters empty; the components that they start are re-seeded.
             warnings.simplefilter("ignore", category=UserWarning)
             kmeans = KMeans(self.n_components, n_init=1, random_state=seed).fit(points)
-        total = MixtureStatistics.zeros(self.n_components, len(floor))
-        eye = np.eye(self.n_components, dtype=dtype)
-        for V in self._centred(batches, dtype):
-            accumulate(V, eye[kmeans.predict(V * scale)], total)
+        total = passes.total(assign_rows, location, scale, kmeans)
         if np.any(total.counts < 2):
             small = int(np.count_nonzero(total.counts < 2))
             warnings.warn(
@@ -368,46 +375,19 @@ class MixturePCCA(MixtureUse, BaseEstimator):
             total, self.n_latent, self.n_features_views_, floor, self.noise == "full"
         )
 
-    def _centred(self, batches: Batches, dtype: np.dtype) -> Iterator[np.ndarray]:
-        """The concatenated views (n, D) less their mean, a batch at a time."""
-        location = self.location_.astype(dtype)
-        for X, Y in batches():
-            V = np.hstack([X, Y]).astype(dtype, copy=False)
-            V -= location
-            yield V
-
     def _expect(
-        self, batches: Batches, parameters: Parameters, dtype: np.dtype
-    ) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Samples, responsibilities and log-likelihoods, a batch at a time."""
-        prepared = posterior(parameters).astype(dtype)
-        for V in self._centred(batches, dtype):
-            likelihood, gamma = expectation(V, prepared)
-            yield V, gamma, likelihood
-
-    def _pass(
-        self, batches: Batches, parameters: Parameters, dtype: np.dtype
-    ) -> tuple[float, Statistics, np.ndarray]:
-        """Mean log-likelihood, statistics, and the sample that is explained worst."""
-        prepared = posterior(parameters).astype(dtype)
+        self,
+        passes: Passes,
+        parameters: Parameters,
+        dtype: np.dtype,
+        before: Expected | None = None,
+    ) -> Expected:
+        """An E-step over all samples; the one before it says how many components own each."""
         K, D, q = parameters.loadings.shape
-        total: Statistics | None = None
-        likelihoods, n, lowest, worst = 0.0, 0, np.inf, self.location_
-        for V, gamma, likelihood in self._expect(batches, parameters, dtype):
-            if total is None:
-                dense = self.noise == "diagonal" and many_owners(gamma, D, q)
-                total = LatentStatistics.zeros(K, D, q) if dense else MixtureStatistics.zeros(K, D)
-            if isinstance(total, LatentStatistics):
-                accumulate_latent(V, gamma, prepared, total)
-            else:
-                accumulate(V, gamma, total)
-            likelihoods += float(likelihood.sum(dtype=np.float64))
-            n += len(V)
-            if likelihood.min() < lowest:
-                lowest, worst = likelihood.min(), V[likelihood.argmin()].astype(float)
-        if total is None:
-            raise InputError("the batches are empty: every pass must give the same samples")
-        return likelihoods / n, total, worst
+        owners = 1.0 if before is None else before.owners / before.n
+        dense = self.noise == "diagonal" and many_owners(owners, K, D, q)
+        prepared = posterior(parameters).astype(dtype)
+        return passes.total(expect_rows, self.location_.astype(dtype), prepared, dense)
 
     def _keep(self, parameters: Parameters, statistics: MixtureStatistics) -> None:
         self.weights_ = parameters.weights

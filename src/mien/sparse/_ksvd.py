@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,13 +27,21 @@ from mien._core.constraints import (
     POSITIVE_FRACTION,
     POSITIVE_INTEGER,
 )
+from mien._core.passes import BatchPasses, Passes, RunningMoments, split_rows
 from mien._core.rows import check_rows, validate_rows
 from mien._core.types import FLOATS
 from mien.errors import InputError, NumericsWarning
 from mien.sparse._atoms import bound_rows, find_idle, replace_atoms, start_atoms, unit_rows
 from mien.sparse._checkpoint import TrainingState, read_state, write_state
 from mien.sparse._omp import normalise_once, pursue
-from mien.sparse._training import Settings, Step, run_rounds, step_in_batches, step_in_memory
+from mien.sparse._training import (
+    Settings,
+    Step,
+    Weighing,
+    run_rounds,
+    step_in_batches,
+    step_in_memory,
+)
 from mien.sparse._updates import UPDATES, CodeStatistics
 
 __all__ = ["KSVD"]
@@ -215,7 +223,9 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Learn the dictionary of X (n, d); with ``batch_size`` X may be a memory map."""
         X = validate_rows(self, X, dtype=FLOATS, order=None if self.batch_size else "C")
         if self.batch_size is not None:
-            return self._fit_stream(lambda: _split(X, self.batch_size or len(X)), X.dtype)
+            size = self.batch_size
+            passes = BatchPasses(lambda: split_rows(X, size), "pass over the data")
+            return self._fit_stream(passes, X.dtype)
         self._prepare(X.mean(axis=0, dtype=np.float64), X.dtype)
         X = self._weigh(X)
         self._settle(len(X), X.shape[1])
@@ -241,7 +251,8 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         first = next(iter(again()), None)
         if first is None:
             raise InputError("there are no batches: the iterator is empty")
-        return self._fit_stream(again, validate_rows(self, first, dtype=FLOATS).dtype)
+        checked = BatchPasses(lambda: map(self._check_batch, again()), "pass over the data")
+        return self._fit_stream(checked, self._check_batch(first, reset=True).dtype)
 
     def partial_fit(self, X: Any, y: Any = None) -> KSVD:
         """Code a mini-batch (n, d), add it to fading sums, and sweep the atoms once."""
@@ -321,14 +332,15 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Set what :meth:`_weigh` needs, once the mean and the precision are known."""
         self.mean_ = mean.astype(dtype) if self.fit_intercept else np.zeros_like(mean, dtype)
 
+    def _weighing(self) -> Weighing:
+        """How samples come into the space in which atoms have length one."""
+        return Weighing(self.mean_, None)
+
     def _weigh(self, X: np.ndarray) -> np.ndarray:
-        """Samples in the space in which atoms have length one."""
-        if np.any(self.mean_):
-            X = X - self.mean_.astype(X.dtype, copy=False)
-        return np.ascontiguousarray(self._scale(X))
+        return self._weighing().apply(X)
 
     def _scale(self, rows: np.ndarray) -> np.ndarray:
-        """Centred rows with the weights of the features; here there are none."""
+        """Atoms times the weights of the features; here there are none."""
         return rows
 
     def _atoms(self) -> np.ndarray:
@@ -338,33 +350,34 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _set_atoms(self, atoms: np.ndarray) -> None:
         self.components_ = atoms
 
-    def _fit_stream(self, again: Callable[[], Iterable[np.ndarray]], dtype: np.dtype) -> KSVD:
-        """Learn from batches of checked width."""
-        d = self.n_features_in_
+    def _check_batch(self, X: Any, y: Any = None, reset: bool = False) -> np.ndarray:
+        """A batch as the passes take it, of the width of the first."""
+        if reset:
+            return np.asarray(validate_rows(self, X, dtype=FLOATS))
+        batch = check_rows(X, input_name="a batch", dtype=FLOATS)
+        if batch.shape[1] != self.n_features_in_:
+            raise InputError(f"batches must be (n, {self.n_features_in_}); got {batch.shape}")
+        return np.asarray(batch)
 
-        def raw() -> Iterator[np.ndarray]:
-            for batch in again():
-                batch = check_rows(batch, input_name="a batch", dtype=FLOATS)
-                if batch.shape[1] != d:
-                    raise InputError(f"batches must be (n, {d}); got {batch.shape}")
-                yield np.ascontiguousarray(batch, dtype=dtype)
+    @_fit_context(prefer_skip_nested_validation=True)
+    def _fit_passes(self, passes: Passes, first: tuple[np.ndarray, Any]) -> KSVD:
+        """Learn from passes that somebody else makes over batches of :meth:`_check_batch`."""
+        return self._fit_stream(passes, self._check_batch(first[0], reset=True).dtype)
 
-        total, n = np.zeros(d), 0
-        for batch in raw():
-            total += batch.sum(axis=0, dtype=np.float64)
-            n += len(batch)
-        self._prepare(total / max(n, 1), dtype)
-        self._settle(n, d)
-
-        def stream() -> Iterator[np.ndarray]:
-            return (self._weigh(batch) for batch in raw())
-
-        start: list[np.ndarray] = []
-        for batch in stream():
-            start.append(batch[: 2 * self.n_atoms_ - sum(map(len, start))])
-            if sum(map(len, start)) >= 2 * self.n_atoms_:
+    def _fit_stream(self, passes: Passes, dtype: np.dtype) -> KSVD:
+        moments = passes.total(RunningMoments)
+        self._prepare(moments.mean, dtype)
+        self._settle(moments.n, len(moments.mean))
+        rows: list[np.ndarray] = []
+        wanted = 2 * self.n_atoms_
+        for batch in passes.batches():
+            rows.append(batch[:wanted])
+            wanted -= len(rows[-1])
+            if wanted == 0:
                 break
-        return self._learn(step_in_batches(stream, self._settings(), n), np.concatenate(start), n)
+        start = self._weigh(np.concatenate(rows).astype(dtype, copy=False))
+        step = step_in_batches(passes, self._weighing(), self._settings())
+        return self._learn(step, start, moments.n)
 
     def _settle(self, n: int, d: int) -> None:
         """Resolve the numbers of atoms for n samples of d features."""
@@ -461,8 +474,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.ndarray):
         return value.tolist()
     return value.item() if isinstance(value, np.generic) else value
-
-
-def _split(X: np.ndarray, size: int) -> Iterator[np.ndarray]:
-    for low in range(0, len(X), size):
-        yield X[low : low + size]

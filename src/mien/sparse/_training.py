@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from mien._core.passes import Passes
 from mien._core.progress import report
 from mien.sparse._atoms import bound_rows, find_idle, replace_atoms, unit_rows
 from mien.sparse._checkpoint import TrainingState
@@ -17,6 +19,7 @@ __all__ = [
     "Round",
     "Settings",
     "Step",
+    "Weighing",
     "run_rounds",
     "step_in_batches",
     "step_in_memory",
@@ -76,30 +79,63 @@ def step_in_memory(X: np.ndarray, settings: Settings) -> Step:
     return step
 
 
-def step_in_batches(
-    stream: Callable[[], Iterator[np.ndarray]], settings: Settings, n_samples: int | None
-) -> Step:
-    """A round on a stream of batches (n_i, d), of which only sums are kept."""
+class Weighing(NamedTuple):
+    """How samples come into the space of the atoms: less their mean, times weights if any."""
+
+    mean: np.ndarray
+    weights: np.ndarray | None
+
+    def apply(self, X: np.ndarray) -> np.ndarray:
+        """Rows X (n, d) there."""
+        if np.any(self.mean):
+            X = X - self.mean.astype(X.dtype, copy=False)
+        if self.weights is not None:
+            X = X * self.weights.astype(X.dtype, copy=False)
+        return np.ascontiguousarray(X)
+
+
+@dataclass
+class CodedRows:
+    """Sums over samples that were coded, and those that were coded worst."""
+
+    sums: CodeStatistics
+    worst: np.ndarray
+    left: np.ndarray
+
+    def merge(self, other: CodedRows) -> CodedRows:
+        """Add other samples, coded with the same atoms."""
+        left = np.concatenate([self.left, other.left])
+        order = np.argsort(-left, kind="stable")[:_RESERVE]
+        worst = np.concatenate([self.worst, other.worst])[order]
+        return CodedRows(self.sums.merge(other.sums), worst, left[order])
+
+
+def code_rows(
+    batch: np.ndarray,
+    weighing: Weighing,
+    atoms: np.ndarray,
+    gram: np.ndarray | None,
+    settings: Settings,
+) -> CodedRows:
+    """Code a batch (n, d), and sum what a sweep over the atoms needs of it."""
+    X = weighing.apply(batch.astype(atoms.dtype, copy=False))
+    codes, left = pursue(
+        X, atoms, n_nonzero_coefs=settings.n_nonzero_coefs, tol=settings.tol, gram=gram
+    )
+    sums = CodeStatistics(atoms.shape[0], atoms.shape[1], atoms.dtype).collect(X, codes)
+    kept = _find_worst(left, np.einsum("ij,ij->i", X, X))[:_RESERVE]
+    return CodedRows(sums, X[kept], left[kept])
+
+
+def step_in_batches(passes: Passes, weighing: Weighing, settings: Settings) -> Step:
+    """A round on batches (n_i, d), of which only sums are kept."""
 
     def step(atoms: np.ndarray, gram: np.ndarray) -> Round:
         known = gram if settings.bound == 0 else None
-        sums = CodeStatistics(atoms.shape[0], atoms.shape[1], atoms.dtype)
-        worst, worst_left = np.zeros((0, atoms.shape[1]), atoms.dtype), np.zeros(0)
-        for batch in stream():
-            codes, left = pursue(
-                batch, atoms, n_nonzero_coefs=settings.n_nonzero_coefs, tol=settings.tol, gram=known
-            )
-            sums.collect(batch, codes)
-            energies = np.einsum("ij,ij->i", batch, batch)
-            candidates = _find_worst(left, energies)[:_RESERVE]
-            worst_left = np.concatenate([worst_left, left[candidates]])
-            order = np.argsort(-worst_left, kind="stable")[:_RESERVE]
-            worst = np.concatenate([worst, batch[candidates]])[order]
-            worst_left = worst_left[order]
-            report("pass over the data", int(sums.n_samples), n_samples)
-        swept = sums.sweep(atoms)
+        coded = passes.total(code_rows, weighing, atoms, known, settings)
+        swept = coded.sums.sweep(atoms)
         new = bound_rows(unit_rows(swept, atoms), settings.bound)
-        return Round(new, sums.objective(swept), sums.codes.diagonal(), worst)
+        return Round(new, coded.sums.objective(swept), coded.sums.codes.diagonal(), coded.worst)
 
     return step
 

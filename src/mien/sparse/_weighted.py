@@ -13,6 +13,7 @@ from mien._core.rows import check_rows
 from mien.errors import InputError
 from mien.sparse._ksvd import KSVD
 from mien.sparse._omp import pursue
+from mien.sparse._training import Weighing
 
 __all__ = ["WeightedKSVD"]
 
@@ -158,6 +159,9 @@ forget, init, warm_start, min_improvement, checkpoint, callback, random_state
         everything = np.ones(self.n_features_in_, dtype=bool)
         self.visible_ = self._check_visible(everything if self.visible is None else self.visible)
         self.weights_ = np.where(self.visible_, np.sqrt(1 + self.beta), 1.0).astype(dtype)
+
+    def _weighing(self) -> Weighing:
+        return Weighing(self.mean_, self.weights_)
 
     def _scale(self, rows: np.ndarray) -> np.ndarray:
         return np.asarray(rows * self.weights_.astype(rows.dtype, copy=False))
