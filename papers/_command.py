@@ -19,12 +19,15 @@ import typer
 from mien._core.atomic import write_atomically
 from mien._core.progress import listening
 from mien.cli import console, errors, print_json, showing_progress
+from mien.distributed import workers_of
 from mien.errors import InputError, MienError
 
 __all__ = ["Run", "choose", "command", "run_command", "show_report", "spell_command"]
 
-#: Options that say where to write or to read, and nothing about what is measured.
-_PLACES = {"--data-home", "--out", "--figures", "--results", "--page", "--train", "--cards"}
+#: Options that say where to write, to read or to work, and nothing about what is measured.
+_PLACES = {
+    "--data-home", "--out", "--figures", "--results", "--page", "--train", "--cards", "--scheduler",
+}  # fmt: skip
 #: Those whose presence matters, and whose value does not.
 _FOLDERS = {"--cache"}
 #: Name and options of the paper that is running.
@@ -47,6 +50,8 @@ class Run:
         Folders for the report and for its figures.
     results : Path or None
         File for the results pages of the docs.
+    scheduler : str or None
+        Workers of Dask for the repetitions; None makes them one after the other.
     as_json : bool
         Whether to print JSON.
     """
@@ -68,6 +73,15 @@ class Run:
             metavar="FILE",
             help="Write tables, figures and this command as data for the results pages of the "
             "docs: docs/results/data/NAME.json.",
+        ),
+    ] = None
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Let workers of Dask make the repetitions: address of a scheduler, or local for "
+            "workers of this machine.",
+            show_default=False,
         ),
     ] = None
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False
@@ -98,7 +112,8 @@ def command(
 
         def main(**options: Any) -> None:
             run = Run(**{p.name: options.pop(p.name) for p in shared})
-            with showing_progress() if sys.stderr.isatty() else _printing_progress():
+            shown = showing_progress() if sys.stderr.isatty() else _printing_progress()
+            with shown, workers_of(run.scheduler):
                 report = paper(run, **options)
             if report is not None:
                 show_report(report, run)

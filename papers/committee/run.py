@@ -14,6 +14,7 @@ from sklearn.ensemble import BaggingClassifier
 from sklearn.neighbors import KNeighborsClassifier, NearestCentroid
 from sklearn.pipeline import make_pipeline
 
+from mien._core.parallel import map_tasks
 from mien._core.progress import track
 from mien.committee import CommitteeReport, RandomSamplingLDA, committee_report, decide, fuse
 from mien.datasets import FaceSet, split_people, split_pictures
@@ -130,18 +131,9 @@ def repeat_draws(
     """The committee, its mean member and PCA 60 + LDA on several draws of so many splits."""
     X, y = faces.vectors().astype(np.float64), faces.people
     columns = ("PCA 60 + LDA", "mean member", "committee")
-    table = []
-    for seed in track(range(random_state, random_state + n_draws), "ORL: other draws"):
-        errors = []
-        for number, (train, test) in enumerate(draw_splits(y, n_splits, seed)):
-            plain = RandomSamplingLDA(1, n_fixed=60, n_random=0, **PLAIN).fit(X[train], y[train])
-            model = RandomSamplingLDA(n_members, random_state=seed + number)
-            members = model.fit(X[train], y[train]).member_proba(X[test])
-            choices = model.classes_[members.argmax(axis=2)]
-            best = model.classes_[members.mean(axis=0).argmax(axis=1)]
-            guesses = (plain.predict(X[test]), choices, best)
-            errors.append([100 * np.mean(guess != y[test]) for guess in guesses])
-        table.append(np.mean(errors, axis=0))
+    seeds = range(random_state, random_state + n_draws)
+    given = X, y, n_splits, n_members
+    table = map_tasks(_draw_once, seeds, *given, words="ORL: other draws")
     rows: list[dict[str, Any]] = [
         {"draw": f"seed {random_state + k}"} | dict(zip(columns, map(float, row), strict=True))
         for k, row in enumerate(table)
@@ -151,6 +143,22 @@ def repeat_draws(
     mean = np.mean(table, axis=0)
     triples = [(float(m), float(m - h), float(m + h)) for m, h in zip(mean, margin, strict=True)]
     return [*rows, {"draw": f"mean of {n_draws}"} | dict(zip(columns, triples, strict=True))]
+
+
+def _draw_once(
+    seed: int, X: np.ndarray, y: np.ndarray, n_splits: int, n_members: int
+) -> np.ndarray:
+    """Mean errors (3,) in percent of one draw of splits."""
+    errors = []
+    for number, (train, test) in enumerate(draw_splits(y, n_splits, seed)):
+        plain = RandomSamplingLDA(1, n_fixed=60, n_random=0, **PLAIN).fit(X[train], y[train])
+        model = RandomSamplingLDA(n_members, random_state=seed + number)
+        members = model.fit(X[train], y[train]).member_proba(X[test])
+        choices = model.classes_[members.argmax(axis=2)]
+        best = model.classes_[members.mean(axis=0).argmax(axis=1)]
+        guesses = (plain.predict(X[test]), choices, best)
+        errors.append([100 * np.mean(guess != y[test]) for guess in guesses])
+    return np.mean(errors, axis=0)
 
 
 def _with_interval(values: np.ndarray, people: np.ndarray) -> tuple[float, float, float]:

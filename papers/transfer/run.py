@@ -11,6 +11,7 @@ from scipy import stats
 from sklearn.decomposition import PCA
 from sklearn.exceptions import ConvergenceWarning
 
+from mien._core.parallel import map_tasks
 from mien._core.progress import report as report_progress
 from mien.datasets import LFWProtocol, make_pairs
 from mien.errors import NumericsWarning
@@ -211,36 +212,38 @@ def _fit_methods(
 
 def run_domain(domain: Domain, n_repetitions: int, random_state: int) -> Curves:
     """All methods over growing numbers of target people, and over repetitions."""
-    shape = (len(METHODS), len(domain.sizes), n_repetitions)
-    values = {measure: np.full(shape, np.nan) for measure in MEASURES}
-    strengths = np.empty((len(domain.sizes), n_repetitions))
-    for repetition in range(n_repetitions):
-        seed = random_state + repetition
-        source_rows, test, adapt = domain.draw(seed)
-        T = domain.X_target[test]
-        halves = _test_pairs(domain.y_target[test], seed)
-        truth = [same for _, same in halves]
-        statistics = GroupStatistics().collect(
-            domain.X_source[source_rows], domain.y_source[source_rows]
+    seeds = range(random_state, random_state + n_repetitions)
+    found = map_tasks(_repeat, seeds, domain, words=domain.name)
+    values = {m: np.stack([one[m] for one, _ in found], axis=2) for m in MEASURES}
+    return Curves(domain, values, np.stack([strengths for _, strengths in found], axis=1))
+
+
+def _repeat(seed: int, domain: Domain) -> tuple[dict[str, np.ndarray], np.ndarray]:
+    """One draw of people: values (n_methods, n_sizes) of every measure, and the weights taken."""
+    values = {measure: np.full((len(METHODS), len(domain.sizes)), np.nan) for measure in MEASURES}
+    strengths = np.empty(len(domain.sizes))
+    source_rows, test, adapt = domain.draw(seed)
+    T = domain.X_target[test]
+    halves = _test_pairs(domain.y_target[test], seed)
+    truth = [same for _, same in halves]
+    statistics = GroupStatistics().collect(
+        domain.X_source[source_rows], domain.y_source[source_rows]
+    )
+    source = JointBayesian(tol=1e-2, prior_people=0).fit(statistics)
+    for k, size in enumerate(domain.sizes):
+        rows = np.concatenate(adapt[:size])
+        models = _fit_methods(
+            source, statistics, domain.X_target[rows], domain.y_target[rows], seed
         )
-        source = JointBayesian(tol=1e-2, prior_people=0).fit(statistics)
-        for k, size in enumerate(domain.sizes):
-            rows = np.concatenate(adapt[:size])
-            models = _fit_methods(
-                source, statistics, domain.X_target[rows], domain.y_target[rows], seed
-            )
-            scores = {
-                method: [model.score_pairs(T[p[:, 0]], T[p[:, 1]]) for p, _ in halves]
-                for method, model in models.items()
-            }
-            scores["cosine"] = [_cosine(T, p) for p, _ in halves]
-            for index, method in enumerate(METHODS):
-                if method not in scores:
-                    continue
-                found = _measure(scores[method], truth)
-                for measure, value in zip(MEASURES, found, strict=True):
-                    values[measure][index, k, repetition] = value
-            strengths[k, repetition] = models["transfer, auto"].source_weight_
-            done = repetition * len(domain.sizes) + k + 1
-            report_progress(domain.name, done, n_repetitions * len(domain.sizes))
-    return Curves(domain, values, strengths)
+        scores = {
+            method: [model.score_pairs(T[p[:, 0]], T[p[:, 1]]) for p, _ in halves]
+            for method, model in models.items()
+        }
+        scores["cosine"] = [_cosine(T, p) for p, _ in halves]
+        for index, method in enumerate(METHODS):
+            if method not in scores:
+                continue
+            for measure, value in zip(MEASURES, _measure(scores[method], truth), strict=True):
+                values[measure][index, k] = value
+        strengths[k] = models["transfer, auto"].source_weight_
+    return values, strengths

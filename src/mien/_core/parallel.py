@@ -1,4 +1,8 @@
-"""One way to run in parallel: threads, results in order, and one BLAS thread for each."""
+"""One way to run in parallel: threads, results in order, and one BLAS thread for each.
+
+Large tasks that need nothing of each other (folds, repetitions) go through :func:`map_tasks`, so
+that workers of other machines can do them: see ``mien.distributed.use_workers``.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,28 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
 from typing import Any, TypeVar
 
-__all__ = ["count_threads", "map_threads", "one_blas_thread", "stream_threads"]
+from mien._core.progress import track
+
+__all__ = [
+    "TaskMapper",
+    "count_threads",
+    "map_tasks",
+    "map_threads",
+    "mapping_tasks",
+    "one_blas_thread",
+    "stream_threads",
+]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+#: ``mapper(call, items, shared, words)`` gives ``call(item, *shared)`` of every item, in order.
+TaskMapper = Callable[[Callable[..., Any], list[Any], tuple[Any, ...], str | None], list[Any]]
+
+_mapper: ContextVar[TaskMapper | None] = ContextVar("mien_tasks", default=None)
 
 
 def count_threads(n_jobs: int | None) -> int:
@@ -50,6 +69,48 @@ def map_threads(
         return [call(item) for item in items]
     with _pool(n_threads) as pool:
         return list(pool.map(call, items))
+
+
+def map_tasks(
+    call: Callable[..., Result],
+    items: Iterable[Any],
+    *shared: Any,
+    words: str | None = None,
+    threads: bool = False,
+) -> list[Result]:
+    """Results of ``call(item, *shared)`` in the order of the items, by workers if there are any.
+
+    Parameters
+    ----------
+    call : callable
+        Of a module, so that other processes find it; it depends on its arguments only.
+    items : iterable
+        What to call it with.
+    *shared
+        The same for all; sent to each worker once.
+    words : str or None
+        What progress is reported as.
+    threads : bool
+        Without workers: threads of this process, or one after the other.
+    """
+    items = list(items)
+    mapper = _mapper.get()
+    if mapper is not None:
+        return mapper(call, items, shared, words)
+    if threads:
+        return map_threads(lambda item: call(item, *shared), items)
+    listed = items if words is None else track(items, words)
+    return [call(item, *shared) for item in listed]
+
+
+@contextmanager
+def mapping_tasks(mapper: TaskMapper | None) -> Iterator[None]:
+    """Let a mapper do what :func:`map_tasks` is asked for inside the block."""
+    token = _mapper.set(mapper)
+    try:
+        yield
+    finally:
+        _mapper.reset(token)
 
 
 def stream_threads(

@@ -10,7 +10,7 @@ import typer
 from mien.cli._display import count, note, print_json, say, showing_progress, warn
 from mien.cli._enrol import show_failures
 from mien.cli._models import check_model
-from mien.cli._options import AsJson, Engine, Jobs, Passphrase, ask_key, refuse
+from mien.cli._options import AsJson, Engine, Jobs, Passphrase, Scheduler, ask_key, refuse
 from mien.cli._outputs import check_file
 from mien.errors import InputError
 
@@ -56,6 +56,7 @@ def run(
         ),
     ] = False,
     jobs: Jobs = 2,
+    scheduler: Scheduler = None,
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
@@ -74,7 +75,7 @@ def run(
         refuse("is for a sealed gallery, and no --gallery was given", passphrase=passphrase)
     if revert:
         words = "has no effect with --revert"
-        refuse(words, out=out, model=model, engine=engine, photos=photos)
+        refuse(words, out=out, model=model, engine=engine, photos=photos, scheduler=scheduler)
         _revert(gallery, passphrase, as_json)
         return
     if photos is None:
@@ -93,6 +94,7 @@ def run(
             out=out,
             n_jobs=jobs,
             key=ask_key(passphrase),
+            scheduler=scheduler,
         )
     if as_json:
         print_json(

@@ -11,7 +11,7 @@ import typer
 from mien.cli._crops_train_verification import EStep, Far, WhichEStep, show_verifier
 from mien.cli._display import showing_progress
 from mien.cli._models import check_model
-from mien.cli._options import AsJson, ModelOut, refuse
+from mien.cli._options import AsJson, ModelOut, Scheduler, refuse
 
 __all__ = ["run"]
 
@@ -59,6 +59,7 @@ def run(
         Centring, typer.Option(help="Mean of the source, of your people, or between the two.")
     ] = Centring.shrunken,
     e_step: WhichEStep = EStep.exact,
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
     """Move a verifier to the people of a folder or of a table of vectors.
@@ -80,6 +81,7 @@ def run(
             strength=strength,
             centring=centring.value,
             e_step=e_step.value,
+            scheduler=scheduler,
         )
         save(adapted, out)
     show_verifier(summary, out, as_json=as_json)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from mien.cli._display import say, showing_progress, tell_training
-from mien.cli._options import AsJson, ModelOut, refuse
+from mien.cli._options import AsJson, ModelOut, Scheduler, refuse
 
 __all__ = ["EStep", "Far", "WhichEStep", "run", "show_verifier"]
 
@@ -57,6 +57,7 @@ def run(
         ),
     ] = None,
     e_step: WhichEStep = EStep.exact,
+    scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
     """Learn a verifier from cut-out faces that are all framed alike, or from vectors.
@@ -74,7 +75,11 @@ def run(
 
     with showing_progress():
         model, summary = train_verifier(
-            data, far=far, n_components=components or _COMPONENTS, e_step=e_step.value
+            data,
+            far=far,
+            n_components=components or _COMPONENTS,
+            e_step=e_step.value,
+            scheduler=scheduler,
         )
         save(model, out)
     show_verifier(summary, out, as_json=as_json)

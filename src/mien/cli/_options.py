@@ -66,7 +66,7 @@ Scheduler = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Let workers of Dask find the faces: address of a scheduler, or local for workers of "
+        help="Let workers of Dask do the work: address of a scheduler, or local for workers of "
         "this machine.",
         show_default=False,
     ),

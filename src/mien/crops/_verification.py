@@ -12,6 +12,7 @@ from sklearn.decomposition import PCA
 from sklearn.pipeline import Pipeline
 
 from mien.datasets import load_folder
+from mien.distributed import workers_of
 from mien.errors import DataError, InputError, MissingDataError, NotEnoughDataError
 from mien.features import GridLBP
 from mien.media import read_image
@@ -120,6 +121,7 @@ def train_verifier(
     far: float | None = None,
     n_components: int = 100,
     e_step: str = "exact",
+    scheduler: Any = None,
 ) -> tuple[Any, dict[str, Any]]:
     """Fit a calibrated verifier to a folder with one folder per person, or to an ``.npz``.
 
@@ -133,6 +135,9 @@ def train_verifier(
         Directions of the PCA of pictures, at most.
     e_step : {"exact", "approximate"}
         Of :class:`mien.verification.JointBayesian`.
+    scheduler : str, distributed.Client or None
+        Workers of Dask that fit the models of the calibration: the address of a scheduler,
+        ``"local"`` for workers of this machine, or a client.
 
     Returns
     -------
@@ -143,7 +148,7 @@ def train_verifier(
     pictures = X.ndim == 3
     words = f"grid LBP {_GRID}, {_SIZE} pixels" if pictures else None
     source = JointBayesian(features=words, e_step=e_step)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), workers_of(scheduler):
         warnings.simplefilter("ignore")
         if not pictures:
             verifier = _calibrate(source, X, y, far)
@@ -160,7 +165,12 @@ def train_verifier(
 
 
 def adapt(
-    model: Any, path: str | os.PathLike[str], *, far: float | None = None, **parameters: Any
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    far: float | None = None,
+    scheduler: Any = None,
+    **parameters: Any,
 ) -> tuple[Any, dict[str, Any]]:
     """Move a verifier to the people of a folder or an ``.npz`` of the same features.
 
@@ -172,6 +182,8 @@ def adapt(
         Pictures or vectors, whichever the model learned from.
     far : float or None
         The false accept rate at which pairs will be decided; None is 0.001.
+    scheduler : str, distributed.Client or None
+        Workers of Dask that try the strengths and fit the models of the calibration.
     **parameters
         Of :class:`mien.verification.TransferJointBayesian`.
 
@@ -188,7 +200,7 @@ def adapt(
             if steps is None
             else "the model was trained on pictures and needs a folder of pictures"
         )
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), workers_of(scheduler):
         warnings.simplefilter("ignore")
         Z = X if steps is None else steps.transform(X).astype(np.float64)
         adapted = _calibrate(TransferJointBayesian(source, random_state=0, **parameters), Z, y, far)

@@ -2,7 +2,8 @@ from ._faces import analyse
 from ._fit import collect, fit
 from ._neighbours import finding_neighbours
 from ._pairs import evaluate_pairs
-from ._team import connect, workers_of
+from ._tasks import use_workers, workers_of
+from ._team import connect
 
 __all__ = [
     "analyse",
@@ -11,5 +12,6 @@ __all__ = [
     "evaluate_pairs",
     "finding_neighbours",
     "fit",
+    "use_workers",
     "workers_of",
 ]

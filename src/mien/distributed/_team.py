@@ -20,7 +20,7 @@ from mien._core.progress import report
 from mien._core.validation import require
 from mien.errors import DataError, InputError
 
-__all__ = ["Team", "connect", "open_team", "stream", "unshare", "workers_of"]
+__all__ = ["Team", "connect", "open_team", "stream", "unshare"]
 
 _RESTARTS = 5
 _AHEAD = 3
@@ -263,22 +263,6 @@ def connect(scheduler: Any) -> Any:
         return distributed.Client(scheduler, timeout="20s")
     except (OSError, ValueError) as error:
         raise InputError(f"no scheduler of Dask answers at {scheduler!r}: {error}") from error
-
-
-@contextmanager
-def workers_of(scheduler: Any) -> Iterator[Any]:
-    """A client for as long as it is needed; one that was given stays open.
-
-    Parameters
-    ----------
-    scheduler : str, dask Client or None
-        As for :func:`connect`; None gives None.
-    """
-    if scheduler is None or not isinstance(scheduler, str):
-        yield None if scheduler is None else connect(scheduler)
-        return
-    with connect(scheduler) as client:
-        yield client
 
 
 @contextmanager

@@ -13,8 +13,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from mien._core.logistic import ratio_costs
-from mien._core.progress import report as report_progress
+from mien._core.parallel import map_tasks
 from mien._core.types import PathLike
+from mien.distributed import workers_of
 from mien.errors import NotEnoughDataError, NumericsWarning
 from mien.evaluation import draw_people, evaluate_verification
 from mien.files import check_replaceable, save
@@ -244,38 +245,43 @@ def _compare(source: FaceModel, X: np.ndarray, y: np.ndarray) -> _Held | None:
     n_folds = min(_FOLDS, useful // 2)
     part = {name: k % n_folds for k, name in enumerate(names.tolist())}
     fold = np.asarray([part[name] for name in y.tolist()])
-    scores: list[np.ndarray] = []
-    accepted: list[np.ndarray] = []
-    pairs: list[np.ndarray] = []
-    table = source.scorer.thresholds_
-    at_first = source.calibrate().threshold(table, _FAR, size=1)
-    for k in range(n_folds):
-        held = np.flatnonzero(fold == k)
-        moved = adapt_vectors(source, X[fold != k], y[fold != k])
-        rows = np.column_stack([held[i] for i in np.triu_indices(len(held), 1)])
-        first, second = X[rows[:, 0]], X[rows[:, 1]]
-        shipped = source.scorer.score_pairs(first, second)
-        own = recalibrate(source, X[fold != k], y[fold != k]).calibrate()
-        by_moved = moved.score_pairs(first, second)
-        scores.append(np.stack([shipped, own.log_ratios(table.curve(), shipped), by_moved]))
-        # A gallery calibrates whatever model it has by its own people.
-        as_moved = FaceModel(source.engine, moved, _card(source, y, None))
-        after = recalibrate(as_moved, X[fold != k], y[fold != k]).calibrate()
-        limit = after.threshold(moved.thresholds_, _FAR, size=1)
-        accepted.append(
-            np.stack(
-                [
-                    shipped >= at_first,
-                    shipped >= own.threshold(table, _FAR, size=1),
-                    by_moved >= limit,
-                ]
-            )
-        )
-        pairs.append(y[rows])
-        report_progress("people held out", k + 1, n_folds)
+    given = source, X, y, fold
+    found = map_tasks(_hold_out, range(n_folds), *given, words="people held out")
+    scores, accepted, pairs = zip(*found, strict=True)
     return _measure(
         np.concatenate(scores, axis=1), np.concatenate(accepted, axis=1), np.concatenate(pairs)
     )
+
+
+def _hold_out(
+    k: int, source: FaceModel, X: np.ndarray, y: np.ndarray, fold: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores (3, n) and decisions (3, n) about pairs of a fold, and who they are (n, 2).
+
+    By the verifier as it was, recalibrated by the other folds, and moved to them.
+    """
+    table = source.scorer.thresholds_
+    at_first = source.calibrate().threshold(table, _FAR, size=1)
+    held = np.flatnonzero(fold == k)
+    moved = adapt_vectors(source, X[fold != k], y[fold != k])
+    rows = np.column_stack([held[i] for i in np.triu_indices(len(held), 1)])
+    first, second = X[rows[:, 0]], X[rows[:, 1]]
+    shipped = source.scorer.score_pairs(first, second)
+    own = recalibrate(source, X[fold != k], y[fold != k]).calibrate()
+    by_moved = moved.score_pairs(first, second)
+    # A gallery calibrates whatever model it has by its own people.
+    as_moved = FaceModel(source.engine, moved, _card(source, y, None))
+    after = recalibrate(as_moved, X[fold != k], y[fold != k]).calibrate()
+    limit = after.threshold(moved.thresholds_, _FAR, size=1)
+    scores = np.stack([shipped, own.log_ratios(table.curve(), shipped), by_moved])
+    accepted = np.stack(
+        [
+            shipped >= at_first,
+            shipped >= own.threshold(table, _FAR, size=1),
+            by_moved >= limit,
+        ]
+    )
+    return scores, accepted, y[rows]
 
 
 def _measure(scores: np.ndarray, accepted: np.ndarray, who: np.ndarray) -> _Held:
@@ -352,11 +358,11 @@ def _warn(useful: int, held: _Held | None) -> list[str]:
 
 
 def _read_faces(
-    photos: PathLike, engine: str, n_jobs: int, answers: Sequence[Constraint]
+    photos: PathLike, engine: str, n_jobs: int, answers: Sequence[Constraint], client: Any
 ) -> tuple[np.ndarray, np.ndarray, list[Failure]]:
     listed, failures = list_people(photos)
     vectors, people, keys, paths = [], [], [], []
-    for picture, result in analyse_labelled(listed, engine, n_jobs):
+    for picture, result in analyse_labelled(listed, engine, n_jobs, client=client):
         face = choose_face(result, box=picture.box)
         if isinstance(face, Failure):
             failures.append(face)
@@ -383,6 +389,7 @@ def adapt(
     out: PathLike | None = None,
     n_jobs: int = 2,
     key: bytes | str | None = None,
+    scheduler: Any = None,
 ) -> Adaptation:
     """Move the verifier to your own people, camera and light; a handful of people will do.
 
@@ -405,6 +412,9 @@ def adapt(
         Pictures that are worked on at the same time.
     key : bytes, str or None
         Of a sealed gallery.
+    scheduler : str, distributed.Client or None
+        Workers of Dask that find the faces, try the strengths and hold people out: the address of
+        a scheduler, ``"local"`` for workers of this machine, or a client.
 
     Returns
     -------
@@ -429,8 +439,9 @@ def adapt(
             engine = engine_of(opened.model)
             answers = opened.constraints()
     source = load_model(model, engine)
-    X, y, failures = _read_faces(photos, engine_of(source), n_jobs, answers)
-    result = adapt_to(source, X, y, failures)
+    with workers_of(scheduler) as client:
+        X, y, failures = _read_faces(photos, engine_of(source), n_jobs, answers, client)
+        result = adapt_to(source, X, y, failures)
     if out is not None:
         save(result.model, Path(out))
     if gallery is not None and result.better:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import AT_LEAST_TWO, NON_NEGATIVE
 from mien._core.em import EMResult, run_em
-from mien._core.parallel import map_threads
+from mien._core.parallel import map_tasks
 from mien._core.progress import report
 from mien._core.rows import check_rows
 from mien._core.statistics import GroupStatistics, agree_features
@@ -91,17 +91,24 @@ class _HeldOutPart:
         self.working = WorkingStatistics.from_moments(moments, centre, whitener)
         self._points = (X[rows] - centre) @ whitener
         self._inverse = inverse.reshape(pairs.rows.shape)
-        self._states: dict[int, State] = {}
+        self.states: dict[int, State] = {}
 
-    def score(self, candidate: int, strength: float) -> np.ndarray:
-        """Log ratios of the pairs, from the state of the next stronger candidate that was tried."""
-        stronger = max((tried for tried in self._states if tried < candidate), default=None)
-        start = None if stronger is None else self._states[stronger]
+    def score(self, candidate: int, strength: float) -> tuple[State, np.ndarray]:
+        """State and log ratios of the pairs, from the next stronger candidate that was tried."""
+        stronger = max((tried for tried in self.states if tried < candidate), default=None)
+        start = None if stronger is None else self.states[stronger]
         tol = max(self.model.tol, _SEARCH_TOL)
         state = self.model._adapt(self.working, strength, tol, start).state
-        self._states[candidate] = state
         scores = score_coordinates(self._points @ state.V, state.psi)
-        return scores[self._inverse[:, 0], self._inverse[:, 1]]
+        return state, scores[self._inverse[:, 0], self._inverse[:, 1]]
+
+
+def _score_part(
+    part: _HeldOutPart, candidate: int, count: float, n_people: int | None
+) -> tuple[State, np.ndarray]:
+    """Score a part with the source counted as so many people."""
+    # A given lambda stays in a part; a number of people weighs more among fewer others.
+    return part.score(candidate, count / (n_people or part.working.n_people))
 
 
 class TransferJointBayesian(KeepsFitted, JointBayesian):
@@ -385,15 +392,14 @@ rank_, objective_, n_iter_, n_people_, n_samples_, features_, truncation_error_
 
         def judge(candidate: int) -> np.ndarray:
             report("strength of the source", candidate, len(candidates))
-            count = candidates[candidate]
-
-            # A given lambda stays in a part; a number of people weighs more among fewer others.
-            def score(part: _HeldOutPart) -> np.ndarray:
-                people = n_people if self.strength == "auto" else part.working.n_people
-                return part.score(candidate, count / people)
-
-            scores = map_threads(score, parts)
-            return person_losses(np.concatenate(scores), pairs, calibrate=True)
+            whole = n_people if self.strength == "auto" else None
+            found = map_tasks(
+                _score_part, parts, candidate, candidates[candidate], whole, threads=True
+            )
+            for part, (state, _) in zip(parts, found, strict=True):
+                part.states[candidate] = state
+            scores = np.concatenate([values for _, values in found])
+            return person_losses(scores, pairs, calibrate=True)
 
         chosen, tried, mean, error = search_strengths(len(candidates), CANDIDATES.index(1.0), judge)
         report("strength of the source", len(candidates), len(candidates))

@@ -21,6 +21,7 @@ from mien._core.constraints import (
 )
 from mien._core.logistic import balance_classes, fit_logistic
 from mien._core.pairs import area_under_roc, score_all_pairs
+from mien._core.parallel import map_tasks
 from mien._core.progress import track
 from mien._core.rows import validate_rows
 from mien._core.validation import check_labels
@@ -52,6 +53,11 @@ _FITTED = (
 )
 _MIN_PEOPLE = 4
 _MAX_IMPOSTORS = 40_000
+
+
+def _fit_rows(rows: np.ndarray, model: Any, X: np.ndarray, y: np.ndarray) -> Any:
+    """A model like this one, fitted to some of the vectors."""
+    return clone(model).fit(X[rows], y[rows])
 
 
 def _set_scores(names: tuple[str, ...], model: JointBayesian) -> SetScores:
@@ -310,11 +316,12 @@ class Verifier(MakesDecisions, KeepsFitted, BaseEstimator):
         largest = int(self.sizes_[-1] + self.probe_sizes_[-1])
         able = int(np.count_nonzero(np.bincount(people) >= largest))
         folds = list(hold_out_people(people, max(2, min(self.n_splits, able // 4)), rng))
+        rows = [train for train, _ in folds]
+        models = map_tasks(_fit_rows, rows, self.model, X, y, words="held-out people")
         parts = []
-        for train, held in track(folds, "held-out people"):
-            steps, model = split_steps(clone(self.model).fit(X[train], y[train]))
-            score = _set_scores(self.candidates_, model)
-            parts.append((score, apply_steps(steps, X), held))
+        for fitted, (_, held) in zip(models, folds, strict=True):
+            steps, model = split_steps(fitted)
+            parts.append((_set_scores(self.candidates_, model), apply_steps(steps, X), held))
         self._adopt(clone(self.model).fit(X, y))
         return parts
 
