@@ -510,6 +510,35 @@ def test_another_key_without_enrolling_again(store: Store, verifier: Verifier) -
         assert gallery.check() == []
 
 
+def test_rows_that_a_backup_kept_are_unreadable_once_the_data_key_is_deleted(
+    store: Store, verifier: Verifier
+) -> None:
+    """Even to whoever has the gallery's key: each person has a data key of their own."""
+    place, key = store
+    if key is None:
+        return
+    with Gallery.create(place(), verifier, key=key) as gallery:
+        fill(gallery, X[:5, :2])
+        rows = gallery._store
+        kept = rows.query("SELECT person, digest, face, vector FROM template ORDER BY person")
+        kept = [(a, bytes(b), c, bytes(d)) for a, b, c, d in kept]
+        with_key = {person for (person,) in rows.query("SELECT person FROM person_key")}
+        assert len(rows.codec.show_vectors(kept)) == 10
+        number = next(p for p, name in rows.query("SELECT id, name FROM person ORDER BY id")
+                      if rows.codec.show_name(bytes(name), p) == "person 1")  # fmt: skip
+        gallery.delete("person 1")
+        left = {person for (person,) in rows.query("SELECT person FROM person_key")}
+        assert left == with_key - {number}
+        theirs = [row for row in kept if row[0] == number]
+        assert len(theirs) == 2
+        with pytest.raises(GalleryDamagedError, match="has no key any more"):
+            rows.codec.show_vectors(theirs)
+        # Nobody else's key opens them either.
+        for other in left:
+            with pytest.raises(GalleryDamagedError):
+                rows.codec.show_vectors([(other, *row[1:]) for row in theirs])
+
+
 @pytest.mark.parametrize("target_key", [None, b"t" * 32], ids=["to plain", "to sealed"])
 def test_a_gallery_is_moved_with_everything(
     store: Store, verifier: Verifier, target_key: bytes | None, tmp_path: Path
