@@ -1,10 +1,10 @@
 """
-Calibration: a ratio that means what it says
-============================================
+Calibration: from a score to a likelihood ratio
+===============================================
 
-A score of 0.4 means nothing by itself. A calibrated log-likelihood ratio does: at +2.3 the pair is
-ten times as likely under "one person" as under "two people". Cllr measures how far a set of
-ratios is from that; a Tippett plot shows it.
+A score of 0.4 means nothing by itself. A calibrated log-likelihood ratio of +2.3 does: the pair
+is ten times as likely if it shows one person as if it shows two. Cllr measures how far a set of
+ratios is from that, in bits. A Tippett plot shows it.
 """
 
 # %%
@@ -34,14 +34,18 @@ for name, values in (("cosine as it stands", raw), ("calibrated", ratios)):
     print(f"{name:20s} Cllr {bits:.3f} bits; the best calibration in hindsight {best:.3f}")
 
 # %%
-# How many pairs have at least a given ratio. The curves of a calibrated system cross near 0.
-fig, ax = plt.subplots(figsize=(6, 3.6))
+# A Tippett plot: the share of pairs with at least a given ratio. For a calibrated system, few
+# pairs of two people lie right of 0 and few pairs of one person left of it. The raw cosine has no
+# such scale: all its values are close to 0.
+fig, ax = plt.subplots(figsize=(7, 3.8))
 for k, (name, values) in enumerate((("cosine as it stands", raw), ("calibrated", ratios))):
     for part, style in ((values[truth], "-"), (values[~truth], ":")):
         at = np.sort(part)
         ax.plot(at, 100 * np.linspace(1, 0, len(at)), style, color=f"C{k}")
     ax.plot([], [], color=f"C{k}", label=name)
+ax.plot([], [], "-", color="0.4", label="one person")
+ax.plot([], [], ":", color="0.4", label="two people")
 ax.axvline(0, color="0.6", lw=1)
 ax.set(xlabel="log-likelihood ratio", ylabel="pairs at or above, %", xlim=(-8, 8))
-ax.legend(title="one person (line), two people (dots)", fontsize=8)
+ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False)
 fig.tight_layout()

@@ -2,8 +2,8 @@
 Clustering with constraints
 ===========================
 
-Two faces in one photograph are two people, and a burst shows one person: constraints that nobody
-has to label. :class:`~mien.subspace.ConstrainedClustering` keeps both kinds to the letter.
+Two faces in one photograph are two people. A burst of photographs shows one person. Nobody has to
+label either. :class:`~mien.subspace.ConstrainedClustering` obeys both kinds of constraint exactly.
 """
 
 # %%
@@ -31,6 +31,7 @@ for person in range(20):
         bursts[rows[2 * k : 2 * k + 2]] = 4 * person + k
 
 # %%
+# Cluster with neither, with one, and with both kinds of constraint.
 scores = {}
 for name, groups, cannot_link in (
     ("nothing known", None, None),
@@ -42,6 +43,7 @@ for name, groups, cannot_link in (
     scores[name] = b_cubed(people, model.labels_).f1
 
 fig, ax = plt.subplots(figsize=(6, 3.4))
-ax.bar(list(scores), list(scores.values()), width=0.5)
-ax.set(ylabel="B-cubed F", ylim=(0, 1))
+bars = ax.bar(list(scores), list(scores.values()), width=0.5)
+ax.bar_label(bars, fmt="%.2f")
+ax.set(ylabel="B-cubed F (1 is perfect)", ylim=(0, 1.08))
 fig.tight_layout()

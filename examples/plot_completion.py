@@ -2,9 +2,9 @@
 Completing covered faces
 ========================
 
-A completer has seen whole faces of other people. Of a covered face it reads the visible part only,
-and fills in what is most likely behind the cover. It is a guess: it may please the eye and still be
-somebody else.
+A completer has seen whole faces of other people. Of a covered face it reads the visible part
+only, and fills in what is most likely behind the cover. It is a guess: it may please the eye and
+still be somebody else.
 """
 
 # %%

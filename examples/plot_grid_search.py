@@ -2,8 +2,8 @@
 A pipeline with a grid search by person
 =======================================
 
-A verifier at the end of a scikit-learn pipeline, its parameters chosen by cross-validation in which
-nobody is on both sides, judged by the rate that matters.
+A verifier at the end of a scikit-learn pipeline, its parameters chosen by cross-validation in
+which nobody is on both sides, judged by the rate that matters.
 """
 
 # %%

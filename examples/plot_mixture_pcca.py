@@ -2,9 +2,9 @@
 A mixture of probabilistic CCA
 ==============================
 
-Two views of the same things: what they share depends on the kind of thing. One canonical
-correlation analysis averages over the kinds; :class:`~mien.multiview.MixturePCCA` finds them, and
-predicts one view from the other within each.
+Two views describe the same things, and how they are related depends on the kind of thing. One
+canonical correlation analysis averages over the kinds. :class:`~mien.multiview.MixturePCCA` finds
+the kinds, and predicts one view from the other within each.
 """
 
 # %%

@@ -2,9 +2,9 @@
 Vectors that are not faces
 ==========================
 
-Everything here works on any vectors with identities: speakers, animals, products, handwriting. Here
-the identities are handwritten digits. The verifier learns from the digits 0 to 5 what makes two
-pictures the same digit, and is judged on 6 to 9, which it has never seen.
+Everything here works on any vectors with identities: speakers, animals, products, handwriting.
+Here the identities are handwritten digits. The verifier learns from the digits 0 to 5 what makes
+two pictures the same digit, and is judged on 6 to 9, which it has never seen.
 """
 
 # %%

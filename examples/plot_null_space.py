@@ -2,9 +2,9 @@
 Learning from tracks without names
 ==================================
 
-A tracker follows a face for a second: a group of pictures of one person, and nobody knows who.
-:class:`~mien.subspace.NullSpaceProjection` learns from such groups what changes within a face, and
-removes it. Names are needed for one picture per person only, at the end.
+A tracker follows a face for a second. The result is a group of pictures of one person, without a
+name. :class:`~mien.subspace.NullSpaceProjection` learns from such groups what changes within a
+face, and suppresses it. A name is needed for one picture per person only, at the end.
 """
 
 # %%
@@ -45,6 +45,6 @@ for size in sizes:
 fig, ax = plt.subplots(figsize=(6, 3.6))
 for name, values in errors.items():
     ax.plot(sizes, 100 * np.array(values), marker="o", label=name)
-ax.set(xlabel="pictures per track", ylabel="error on other people, %", xticks=sizes, ylim=(0, None))
-ax.legend()
+ax.set(xlabel="pictures per track", ylabel="error on other people, %", xticks=sizes, ylim=(0, 100))
+ax.legend(loc="lower left")
 fig.tight_layout()

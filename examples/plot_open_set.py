@@ -2,8 +2,9 @@
 Open-set identification
 =======================
 
-Who is it, or nobody we know? Two errors trade off: a stranger who gets a name (FPIR), and a known
-person who does not get theirs (FNIR). More pictures per known person move the whole curve.
+Who is it, or is it nobody we know? There are two errors, and a threshold trades one for the
+other: a stranger who gets a name (FPIR), and a known person who does not get the right name
+(FNIR). More pictures per known person improve the whole curve.
 """
 
 # %%
@@ -20,7 +21,8 @@ model = JointBayesian().fit(X[people < 300], people[people < 300])
 known, strangers = of[300:400], of[400:]
 
 # %%
-# Templates of one, two and five pictures; the last three pictures of everybody ask.
+# Templates are the mean of one, two or five pictures. The last three pictures of everybody are
+# probes.
 probes = np.concatenate([known[:, 5:].reshape(-1, 24), strangers[:, 5:].reshape(-1, 24)])
 who = np.repeat(np.r_[np.arange(100), np.full(100, -1)], 3)
 
@@ -30,7 +32,10 @@ for n in (1, 2, 5):
     curve = open_set(scores, who, np.arange(100))
     ax.step(100 * curve.fpir, 100 * curve.fnir, where="post", label=f"{n} per person")
 ax.set(
-    xscale="symlog",
+    xscale="log",
+    xlim=(0.3, 100),
+    xticks=[1, 10, 100],
+    xticklabels=["1", "10", "100"],
     xlabel="strangers who get a name (FPIR), %",
     ylim=(0, None),
     ylabel="known people missed (FNIR), %",

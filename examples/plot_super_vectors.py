@@ -2,9 +2,9 @@
 Multi-view super vectors
 ========================
 
-A picture is a bag of local descriptors, two kinds at each point. A super vector turns a bag of any
-size into one vector: what both kinds share, and what is left to each. A linear classifier does the
-rest.
+A picture is described by a bag of local descriptors, of two kinds at each point. A super vector
+turns a bag of any size into one vector, which holds what both kinds share and what is left of
+each. A linear classifier does the rest.
 """
 
 # %%
@@ -57,7 +57,9 @@ accuracy["super vector,\nboth views"] = model.score(Z["test"], kinds[test])
 
 # %%
 fig, ax = plt.subplots(figsize=(6, 3.4))
-ax.bar(list(accuracy), [100 * value for value in accuracy.values()], width=0.5)
-ax.axhline(50, color="0.5", ls=":", lw=1)
-ax.set(ylabel="right, %", ylim=(0, 100))
+bars = ax.bar(list(accuracy), [100 * value for value in accuracy.values()], width=0.5)
+ax.bar_label(bars, fmt="%.0f %%")
+ax.axhline(50, color="0.5", ls=":", lw=1, label="guessing")
+ax.set(ylabel="right, %", ylim=(0, 108))
+ax.legend(loc="upper left", frameon=False)
 fig.tight_layout()

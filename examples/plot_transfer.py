@@ -2,9 +2,10 @@
 Verification with transfer
 ==========================
 
-You have a large foreign set and a few people of your own, seen by another camera. A model of the
-foreign set alone does not know your camera; a model of your people alone knows too few of them.
-:class:`~mien.verification.TransferJointBayesian` starts from the first and moves to the second.
+You have a large set of strangers, and a few people of your own, seen by another camera. A model
+of the strangers alone does not know your camera. A model of your people alone has seen too few of
+them. :class:`~mien.verification.TransferJointBayesian` starts from the first and moves towards
+the second.
 """
 
 # %%

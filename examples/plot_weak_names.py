@@ -15,7 +15,7 @@ import numpy as np
 from mien.datasets import make_vectors
 from mien.verification import JointBayesian, Verifier, WeakNames
 
-X, people = make_vectors(300, 20, 24, separation=1.8, random_state=0)
+X, people = make_vectors(300, 20, 24, separation=1.0, random_state=0)
 X /= np.linalg.norm(X, axis=1, keepdims=True)
 model = JointBayesian().fit(X[people < 150], people[people < 150])
 calibrate = (people >= 150) & (people < 250)

@@ -6,6 +6,7 @@ import importlib
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer.main
@@ -60,27 +61,30 @@ def test_pages_list_nothing_that_is_not_there(page: Path) -> None:
 
 
 def _commands(page: Path) -> list[list[str]]:
-    """Commands in the blocks of a page: lines that begin with mien or make."""
+    """Commands of a page, in its blocks and in its sentences: what begins with mien or make."""
+    text = page.read_text(encoding="utf-8")
+    fence = re.compile(r"^```(?:\w*)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+    lines = [
+        line for block in fence.findall(text) for line in block.replace("\\\n", " ").splitlines()
+    ]
+    spans = re.findall(r"`([^`]+)`", fence.sub("", text))
+    lines += [" ".join(span.split()) for span in spans if not re.search(r"[…|<]", span)]
     found = []
-    blocks = re.findall(
-        r"^```(?:\w*)\n(.*?)^```", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
-    )
-    for block in blocks:
-        for line in block.replace("\\\n", " ").splitlines():
-            line = line.strip().removeprefix("$ ").removeprefix(".venv/bin/")
-            if line.startswith(("mien ", "make ")):
-                found.append(shlex.split(line, comments=True))
+    for line in lines:
+        line = line.strip().removeprefix("$ ").removeprefix(".venv/bin/")
+        if line.startswith(("mien ", "make ")):
+            found.append(shlex.split(line, comments=True))
     return found
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_commands_on_the_pages_exist(page: Path) -> None:
-    targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     for words in _commands(page):
         if words[0] == "make":
             assert {word for word in words[1:] if "=" not in word} <= targets, words
             continue
-        command = typer.main.get_command(app)
+        command: Any = typer.main.get_command(app)
         rest = words[1:]
         while hasattr(command, "list_commands") and rest and not rest[0].startswith("-"):
             assert rest[0] in command.list_commands(None), f"{page.name}: {' '.join(words)}"
@@ -92,6 +96,34 @@ def test_commands_on_the_pages_exist(page: Path) -> None:
         }
         used = {word.partition("=")[0] for word in rest if word.startswith("--")}
         assert used <= options | {"--help"}, f"{page.name}: {' '.join(words)}"
+
+
+def _every_option(command: Any) -> set[str]:
+    own = {option for one in command.params for option in (*one.opts, *one.secondary_opts)}
+    names = command.list_commands(None) if hasattr(command, "list_commands") else ()
+    return own.union(*(_every_option(command.get_command(None, name)) for name in names))
+
+
+TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.name)
+def test_options_in_the_sentences_of_tutorials_exist(page: Path) -> None:
+    options = _every_option(typer.main.get_command(app))
+    for span in re.findall(r"`(--[a-z-]+)", page.read_text(encoding="utf-8")):
+        assert span in options, f"{page.name}: {span}"
+
+
+@pytest.mark.parametrize("page", TUTORIALS, ids=lambda page: page.name)
+def test_tutorials_say_what_is_needed_and_what_can_go_wrong(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert "*Followed to the letter in a fresh environment" in text
+    assert "**You need**" in text
+    assert "\n## What can go wrong\n" in text
+    assert "\n## Where to go next\n" in text
+    assert "```text\n```" not in text, "python -m tools.follow --write fills in the outputs"
+    for shown in re.findall(r"!\[[^\]]+\]\((\S+)\)", text):
+        assert (page.parent / shown).is_file(), shown
 
 
 def test_links_between_pages_lead_somewhere() -> None:

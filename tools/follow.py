@@ -7,15 +7,20 @@
 Blocks of ``sh`` are run by bash, blocks of ``python`` in one Python process. A block of ``text``
 right after a block of ``sh`` is what the commands print: ``--write`` puts the real output there, so
 that no page shows an output that nobody saw. A command that fails stops the tutorial. ``--write``
-also puts the time that the commands took under the title.
+also puts the time that the commands took under the title, and copies the pictures that the page
+shows: ``<!-- made: album/pair.png -->`` right before an image names the file that the
+commands wrote. A web page (``report.html``) is photographed, where Chromium and playwright are
+installed.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib.util
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -27,7 +32,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _TIME = re.compile(r"^\*Followed to the letter.*?\*\n\n", re.MULTILINE | re.DOTALL)
+_PICTURE = re.compile(r"<!-- made: (\S+) -->\n+!\[[^\]]*\]\((\S+)\)")
 _WIDTH = 100
+_WIDEST = 1000  # pixels of a picture on a page
 
 
 @dataclass
@@ -119,6 +126,9 @@ def follow(page: Path, write: bool = False) -> Outcome:
                         failed = f"line {line}: exit {code_of}\n{output}\n{errors}"
                         break
             end = found.end()
+        if write and not failed:
+            for made, shown in _PICTURE.findall(text):
+                copy_picture(Path(folder) / made, page.parent / shown)
         shell.close()
     seconds, after = time.perf_counter() - start, os.times()
     cpu = sum(after[2:4]) - sum(before[2:4])  # of the children
@@ -128,12 +138,44 @@ def follow(page: Path, write: bool = False) -> Outcome:
     return Outcome(page, seconds, cpu, blocks, failed)
 
 
+def copy_picture(made: Path, shown: Path) -> None:
+    """Put a picture that a tutorial made where its page shows it, at most ``_WIDEST`` wide."""
+    from PIL import Image
+
+    if not made.exists():
+        raise SystemExit(f"{shown.name} is to show {made.name}, which the commands did not write")
+    shown.parent.mkdir(parents=True, exist_ok=True)
+    if made.suffix == ".html":
+        _photograph(made, shown)
+        return
+    with Image.open(made) as picture:
+        plain = picture.convert("RGB")
+    plain.thumbnail((_WIDEST, _WIDEST))
+    plain.save(shown)
+
+
+def _photograph(page: Path, shown: Path) -> None:
+    """The upper part of a web page as a picture; a warning where no browser is installed."""
+    chromium = shutil.which("chromium")
+    if chromium is None or importlib.util.find_spec("playwright") is None:
+        print(f"{shown.name} stays as it is: Chromium and playwright are needed", file=sys.stderr)
+        return
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as play:
+        browser = play.chromium.launch(executable_path=chromium)
+        view = browser.new_page(viewport={"width": 900, "height": 1090})
+        view.goto(page.as_uri())
+        view.screenshot(path=str(shown))
+        browser.close()
+
+
 def state_time(text: str, blocks: int, seconds: float, cpu: float) -> str:
     """Put the time under the title of a page, in place of the one that stands there."""
     title, _, rest = _TIME.sub("", text).partition("\n\n")
     words = (
-        f"*Followed to the letter in a fresh environment, the {blocks} blocks of this page took "
-        f"{seconds:.0f} s by the clock, with {cpu:.0f} s of the processor's time.*"
+        "*Followed to the letter in a fresh environment (`python -m tools.follow`): "
+        f"{blocks} blocks, {seconds:.0f} s, of which {cpu:.0f} s of processor time.*"
     )
     return f"{title}\n\n{words}\n\n{rest}"
 
