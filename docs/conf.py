@@ -53,6 +53,7 @@ html_theme = "furo"
 html_math_renderer = "mathml"  # drawn by the browser: no script of another site
 html_title = "mien"
 html_static_path = ["_static"]
+html_css_files = ["mien.css"]
 html_copy_source = False
 html_show_sourcelink = False
 

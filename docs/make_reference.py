@@ -6,6 +6,7 @@ out of date.
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import tempfile
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent / "reference"
+MOST_LINES = 40  # of an example
 
 
 def _plain(text: str | None) -> str:
@@ -56,20 +58,27 @@ def write_commands() -> str:
             name = (
                 (one.metavar or one.name.upper())
                 if one.param_type_name == "argument"
-                else ", ".join(one.opts)
+                else " ".join(filter(None, (", ".join(one.opts), one.metavar)))
             )
             rows.append(
                 f"| `{_cell(name)}` | {_cell(_plain(getattr(one, 'help', '')))} "
                 f"| {_cell(str(default)) if plain else ''} |"
             )
         parts.append(f"## {' '.join(words)}")
-        parts.extend(
-            f"```sh\n{words}\n```" if words.startswith("mien ") else words
-            for words in _plain(command.help).split("\n\n")
-        )
+        parts.append(_show_examples(_plain(command.help).split("\n\n")))
         if rows:
-            parts.append("| | | default |\n| --- | --- | --- |\n" + "\n".join(rows))
+            head = "| argument, option | what it is | default |\n| --- | --- | --- |\n"
+            parts.append(head + "\n".join(rows))
     return "\n\n".join(parts) + "\n"
+
+
+def _show_examples(paragraphs: list[str]) -> str:
+    """Help with its example commands as blocks, neighbours in one block."""
+    parts: list[str] = []
+    for command, some in itertools.groupby(paragraphs, lambda words: words.startswith("mien ")):
+        words = list(some)
+        parts += ["```sh\n" + "\n".join(words) + "\n```"] if command else words
+    return "\n\n".join(parts)
 
 
 def _describe(parameter: dict[str, Any]) -> str | None:
@@ -82,33 +91,55 @@ def write_routes() -> str:
 
     with tempfile.TemporaryDirectory() as folder:
         document = create_app(Settings(Path(folder), Path(folder) / "state")).openapi()
-    parts = ["# HTTP API", "From the OpenAPI document that `mien serve` gives at `/openapi.json`."]
+    parts = [
+        "# HTTP API",
+        "From the OpenAPI document that `mien serve` gives at `/openapi.json`. Errors are problem "
+        "details (RFC 9457): a status, a stable `code` and one sentence. How keys, limits and "
+        "jobs work is in [the guide](../service.md).",
+    ]
     groups: dict[str, list[str]] = {}
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
             tag = (operation.get("tags") or ["server"])[0]
-            text = [
-                f"### {method.upper()} {path}".replace("{", "\\{"),
-                _plain(operation.get("summary")),
-            ]
-            if operation.get("description"):
-                text.append(_plain(operation["description"]))
-            named = operation.get("parameters", [])
-            if named:
-                rows = [
-                    f"| `{p['name']}` | {p['in']} | {_cell(_plain(_describe(p)))} |" for p in named
-                ]
-                text.append("| parameter | in | |\n| --- | --- | --- |\n" + "\n".join(rows))
-            answers = ", ".join(
-                f"{code} {_plain(answer.get('description'))}".rstrip(". ")
-                for code, answer in operation["responses"].items()
-            )
-            text.append(f"Answers: {answers}.")
-            groups.setdefault(tag, []).append("\n\n".join(text))
-    for tag, operations in groups.items():
-        parts.append(f"## {tag}")
-        parts.extend(operations)
+            groups.setdefault(tag, []).append(_write_route(method, path, operation))
+    # Routes for programs first; those of our own page in the browser last.
+    for tag in sorted(groups, key=lambda tag: (tag == "page", tag == "server", tag == "review")):
+        parts.append(f"## {tag.capitalize()}")
+        parts.extend(groups[tag])
     return "\n\n".join(parts) + "\n"
+
+
+def _write_route(method: str, path: str, operation: dict[str, Any]) -> str:
+    text = [
+        f"### {method.upper()} {path}".replace("{", "\\{"),
+        _plain(operation.get("summary")),
+    ]
+    if operation.get("description"):
+        text.append(_plain(operation["description"]))
+    named = operation.get("parameters", [])
+    if named:
+        rows = [f"| `{p['name']}` | {p['in']} | {_cell(_plain(_describe(p)))} |" for p in named]
+        text.append("| parameter | in | |\n| --- | --- | --- |\n" + "\n".join(rows))
+    kinds = operation.get("requestBody", {}).get("content", {})
+    if kinds:
+        text.append("Body: " + ", ".join(f"`{kind}`" for kind in kinds) + ".")
+    answers = [f"`{code}`" for code in operation["responses"] if code != "default"]
+    text.append(f"Answers {' or '.join(answers)}, or a problem.")
+    example = _example(operation)
+    if example is not None:
+        shown = json.dumps(example, indent=2, ensure_ascii=False)
+        if shown.count("\n") <= MOST_LINES:
+            text.append(f"```json\n{shown}\n```")
+    return "\n\n".join(text)
+
+
+def _example(operation: dict[str, Any]) -> Any:
+    """The example of the first answer that is not a problem and has one."""
+    for code, answer in operation["responses"].items():
+        example = answer.get("content", {}).get("application/json", {}).get("example")
+        if code != "default" and example is not None:
+            return example
+    return None
 
 
 def write_all() -> None:
