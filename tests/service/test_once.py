@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from mien.errors import InputError
-from tests.service.conftest import Server
+from tests.service.conftest import PATIENCE, Server
 
 pytestmark = [pytest.mark.xdist_group("service"), pytest.mark.needs("service")]
 
@@ -28,7 +28,7 @@ _WITHOUT_KEY = {
 
 @pytest.fixture(scope="module")
 def client(server: Server) -> Any:
-    with httpx.Client(base_url=server.url, timeout=120) as made:
+    with server.client() as made:
         yield made
 
 
@@ -132,7 +132,7 @@ def test_a_write_that_the_end_of_a_server_left_open_is_not_done_twice(
 
 
 def forget_answer(server: Server, token: str) -> None:
-    with sqlite3.connect(server.folder / "state" / "service.sqlite", timeout=60) as state:
+    with sqlite3.connect(server.folder / "state" / "service.sqlite", timeout=PATIENCE) as state:
         changed = state.execute(
             "UPDATE answer SET status = NULL, body = NULL WHERE token = ?", (token,)
         ).rowcount
@@ -209,7 +209,7 @@ def test_with_a_gallery_go_its_jobs_and_keys(
     own_server: Server, portraits: dict[str, list[bytes]]
 ) -> None:
     own_server.start()
-    with httpx.Client(base_url=own_server.url, timeout=120) as client:
+    with own_server.client() as client:
         boss = client.post("/v1/keys", json={"role": "admin"}).json()["key"]
         client.headers["x-api-key"] = boss
         for name in ("a", "b"):

@@ -617,7 +617,7 @@ def test_a_session_that_ends(site: Site) -> None:
     page = context.new_page()
     page.goto(site.link())
     page.wait_for_selector(".card")
-    state = sqlite3.connect(site.server.folder / "state" / "service.sqlite", timeout=30)
+    state = sqlite3.connect(site.server.folder / "state" / "service.sqlite", timeout=PATIENCE)
     with state:
         state.execute("DELETE FROM session WHERE created = (SELECT max(created) FROM session)")
     state.close()

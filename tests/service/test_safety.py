@@ -140,7 +140,7 @@ def test_reading_is_not_writing(server: Server, portraits: dict[str, list[bytes]
     try:
         name = next(iter(found))
         read = admin.post("/v1/keys", json={"role": "read", "gallery": name}).json()["key"]
-        with httpx.Client(base_url=server.url, headers={"authorization": f"Bearer {read}"}) as own:
+        with server.client(headers={"authorization": f"Bearer {read}"}) as own:
             assert own.get(f"/v1/galleries/{name}/people").status_code == 200
             for method, path in (
                 ("POST", f"/v1/galleries/{name}/people"), ("DELETE", f"/v1/galleries/{name}"),
