@@ -62,7 +62,11 @@ def test_workers_and_one_pass_agree(client, tmp_path):
     assert_near(here.variance_ratios_, JointBayesian().fit(X, people).variance_ratios_, 6)
     np.save(tmp_path / "x.npy", X)
     (tmp_path / "y.npy").write_bytes(b"nothing")
-    with pytest.raises(DataError, match=r"x\.npy. cannot be read"):
+    with pytest.raises(DataError, match=r"y\.npy. cannot be read"):
+        fit(JointBayesian(), tmp_path / "x.npy", tmp_path / "y.npy", client=client)
+    np.save(tmp_path / "y.npy", people)
+    np.save(tmp_path / "x.npy", np.where(X[3, 3] == X, np.nan, X))
+    with pytest.raises(InputError, match=r"x\.npy.* 1 NaN"):  # found by a worker
         fit(JointBayesian(), tmp_path / "x.npy", tmp_path / "y.npy", client=client)
 
 

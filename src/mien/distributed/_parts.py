@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -21,6 +22,13 @@ __all__ = ["Part", "Parts", "find_parts", "read_part"]
 PART_BYTES = 2**26
 _SUFFIXES = (".npy", ".parquet", ".zarr")
 _VECTOR_COLUMNS = ("vector", "embedding", "X")
+_ZARR_DOCUMENTS = ("zarr.json", ".zarray")
+_LARGEST_DOCUMENT = 2**22
+# Of all codecs those that only pack bytes; one of the others would read a pickle.
+_CODECS = {
+    "blosc", "bytes", "bz2", "crc32c", "delta", "endian", "gzip", "lz4", "lzma", "sharding_indexed",
+    "shuffle", "transpose", "zlib", "zstd",
+}  # fmt: skip
 
 
 class Part(Protocol):
@@ -145,25 +153,55 @@ class _Zarr:
     y: Any
 
     def read(self) -> tuple[np.ndarray, Any]:
-        zarr = require("zarr", "distributed", "reading Zarr")
-        rows = np.asarray(zarr.open_array(self.path, mode="r")[self.start : self.stop])
+        rows = np.asarray(_open_zarr(self.path)[self.start : self.stop])
         return rows, _read_labels(self.y, self.start, self.stop)
 
 
 @dataclass(frozen=True)
 class _Rows:
-    """Labels that lie in a file beside the vectors: rows from ``first`` of all of its rows."""
+    """Labels that lie in a file beside the vectors."""
 
     path: str
+
+    def open(self) -> Any:
+        """All of them, not yet read."""
+        if _is_zarr(Path(self.path)):
+            return _open_zarr(self.path)
+        return np.load(self.path, mmap_mode="r", allow_pickle=False)
 
 
 def _read_labels(y: Any, start: int, stop: int) -> Any:
     if not isinstance(y, _Rows):
         return y
-    if y.path.rstrip("/").endswith(".zarr"):
-        zarr = require("zarr", "distributed", "reading Zarr")
-        return np.asarray(zarr.open_array(y.path, mode="r")[start:stop])
-    return np.load(y.path, mmap_mode="r", allow_pickle=False)[start:stop]
+    return np.asarray(y.open()[start:stop])
+
+
+def _open_zarr(path: str) -> Any:
+    """Open an array for reading; no codec is reached but those that only compress."""
+    zarr = require("zarr", "distributed", "reading Zarr")
+    for place in (Path(path, name) for name in _ZARR_DOCUMENTS):
+        if place.is_file():
+            with open(place, "rb") as file:
+                document = json.loads(file.read(_LARGEST_DOCUMENT))
+            if strange := sorted(_find_codecs(document) - _CODECS):
+                raise DataError(f"it is encoded by {strange[0]!r:.60}, which mien does not read")
+    return zarr.open_array(path, mode="r")
+
+
+def _find_codecs(document: Any) -> set[str]:
+    """The names of all codecs in the document of a Zarr array, also of those inside others."""
+    found: set[str] = set()
+    if isinstance(document, dict):
+        for key in ("codecs", "index_codecs", "filters", "compressor"):
+            held = document.get(key)
+            for one in held if isinstance(held, list) else [held]:
+                if isinstance(one, dict):
+                    name = one.get("name", one.get("id"))
+                    found |= {str(name).removeprefix("numcodecs.")}
+                    found |= _find_codecs(one.get("configuration")) | _find_codecs(one)
+                elif one is not None:
+                    found.add(str(one))
+    return found
 
 
 def find_parts(X: Any, y: Any = None) -> Parts:
@@ -255,8 +293,14 @@ def _list_files(X: Any) -> list[Path]:
     for path in paths:
         if not path.exists():
             raise MissingDataError(f"{str(path)!r} does not exist")
+        if not path.is_dir() and not path.is_file():
+            raise InputError(f"{str(path)!r} is not a regular file")
         if path.is_dir() and not _is_zarr(path):
-            inside = sorted(one for one in path.iterdir() if one.suffix in _SUFFIXES)
+            inside = sorted(
+                one
+                for one in path.iterdir()
+                if one.suffix in _SUFFIXES and (one.is_file() or _is_zarr(one))
+            )
             if not inside:
                 raise MissingDataError(
                     f"there is no .npy, .parquet or .zarr in the folder {str(path)!r}"
@@ -270,7 +314,7 @@ def _list_files(X: Any) -> list[Path]:
 
 
 def _is_zarr(path: Path) -> bool:
-    return path.is_dir() and any((path / name).exists() for name in ("zarr.json", ".zarray"))
+    return path.is_dir() and any((path / name).is_file() for name in _ZARR_DOCUMENTS)
 
 
 def _from_files(files: list[Path], y: Any) -> Parts:
@@ -287,11 +331,23 @@ def _from_files(files: list[Path], y: Any) -> Parts:
     for k, file in enumerate(files):
         labels = None if beside is None else _Rows(str(beside[k].resolve()))
         made, n = _parts_of(file, label, labels, None if known is None else known[seen:])
+        if labels is not None and (m := _count_labels(labels)) != n:
+            raise InputError(f"{str(file)!r} has {n} rows and {labels.path!r} has {m} labels")
         parts += made
         seen += n
     if known is not None and len(known) != seen:
         raise InputError(f"the files have {seen} rows and y has {len(known)} labels")
     return Parts(parts, len(parts))
+
+
+def _count_labels(labels: _Rows) -> int:
+    try:
+        shape = labels.open().shape
+    except (OSError, ValueError, EOFError) as error:
+        raise DataError(f"{labels.path!r} cannot be read: {error}") from error
+    if len(shape) != 1:
+        raise InputError(f"{labels.path!r} must hold one label per row; got the shape {shape}")
+    return int(shape[0])
 
 
 def _parts_of(
@@ -322,8 +378,7 @@ def _parts_of(
             kind: Any = _Npy
             step = 1
         else:
-            zarr = require("zarr", "distributed", "reading Zarr")
-            array = zarr.open_array(path, mode="r")
+            array = _open_zarr(path)
             kind, step = _Zarr, int(array.chunks[0])
     except (OSError, ValueError, EOFError) as error:
         raise DataError(f"{name} cannot be read: {error}") from error
