@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from mien.cli._app import app
 from mien.cli._outputs import check_file, check_folder, saying_what_is_kept
-from mien.errors import InputError
+from mien.errors import DataError, InputError
 
 
 @pytest.mark.parametrize(
@@ -56,6 +56,11 @@ def test_an_interruption_says_what_is_kept(capsys: pytest.CaptureFixture[str]) -
         raise KeyboardInterrupt
     assert stopped.value.exit_code == 130
     assert "Interrupted. All of it." in capsys.readouterr().err
+    for there in (False, True):
+        keeping = saying_what_is_kept(lambda: "Templates.", journal=lambda there=there: there)
+        with pytest.raises(DataError, match="full"), keeping:
+            raise DataError("the disk is full")
+        assert ("Templates." in capsys.readouterr().err) == there
 
 
 @pytest.mark.parametrize("full", [False, True])

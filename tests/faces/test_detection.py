@@ -103,6 +103,50 @@ def test_turned_pictures_give_the_vector_of_the_upright_one(
     assert all(f.vector @ upright.vector < 0.5 for f in analyse_image(turned, engine, turns=False))
 
 
+@pytest.mark.parametrize("degrees", [-45, -30, 20, 30, 45, 120, 210])
+def test_tilted_heads_give_the_vector_of_the_upright_one(
+    degrees: int, sface: FaceEngine, astronaut: np.ndarray
+) -> None:
+    """The network's landmarks of a head tilted by 45 degrees lie nearly upright."""
+    head = Image.fromarray(astronaut[:300, 90:390])
+    upright = analyse_image(np.asarray(head), sface)[0]
+    turned = head.rotate(degrees, resample=Image.Resampling.BICUBIC, expand=True)
+    found = analyse_image(np.asarray(turned), sface)[0]
+    assert found.vector @ upright.vector > 0.85
+    across = found.face.landmarks[1] - found.face.landmarks[0]
+    angle = -np.degrees(np.arctan2(across[1], across[0])) - degrees
+    assert abs((angle + 180) % 360 - 180) < 12
+
+
+@pytest.mark.parametrize("best", [-75.0, -20.0, 0.0, 8.0, 35.0, 60.0])
+def test_the_angle_is_where_the_confidence_is_highest(best: float) -> None:
+    """An engine whose landmarks always lie level, and whose confidence tells the angle."""
+    points = np.array([[38, 52], [74, 52], [56, 72], [42, 92], [71, 92]]) / 112
+    looked: list[np.ndarray] = []
+
+    class Level:
+        name = "sface"
+
+        def detect(self, image: np.ndarray) -> list[Face]:
+            side = image.shape[0]
+            first = not looked
+            looked.append(image)
+            # The picture has one bright pixel to the right of its middle: where is it now?
+            y, x = np.unravel_index(np.argmax(image[..., 0]), image.shape[:2])
+            angle = 0.0 if first else -np.degrees(np.arctan2(y - side / 2, x - side / 2))
+            away = (angle - best + 180) % 360 - 180
+            confidence = 0.9 if first else 0.93 - 1e-5 * away**2
+            box = [side / 4, side / 4, side / 2, side / 2]
+            return [Face(box, points * side / 2 + side / 4, confidence)]
+
+    picture = np.zeros((192, 192, 3), np.uint8)
+    picture[93:100, 150:157] = 255
+    (found,) = detect_faces(picture, Level())
+    across = found.landmarks[1] - found.landmarks[0]
+    angle = np.degrees(np.arctan2(across[1], across[0]))
+    assert abs(angle - (best if abs(best) > 12 else 0)) < 3
+
+
 @pytest.mark.parametrize("turn", range(-4, 5))
 def test_a_face_turns_with_its_picture(turn: int) -> None:
     picture = np.zeros((40, 60), np.uint8)

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mien.cli._app import app
-from mien.errors import DataError, InputError, MienError
+from mien.errors import DataError, InputError, MienError, MissingDataError
 from mien.evaluation import b_cubed, pairwise_purity_accuracy
 from mien.faces import Face, FoundFace, PictureResult, analyse_image, load_engine
 from mien.gallery import Gallery
@@ -22,7 +22,7 @@ from mien.recognition import _cluster_groups as grouping
 from mien.recognition import check_gallery, load_source
 from mien.recognition._cluster import ClusteredFace, PeopleFound, cluster
 from mien.recognition._cluster_linkage import link_faces, own_ratios
-from mien.recognition._cluster_output import check_new, overview, write_people
+from mien.recognition._cluster_output import check_new, cluster_files, overview, write_people
 from mien.recognition._people import Failure, is_doubtful
 from mien.verification import JointBayesian, Verifier
 
@@ -265,14 +265,16 @@ def test_a_folder_in_use_is_refused(tmp_path: Path) -> None:
 
 def test_overview_shows_what_is_worth_a_look(found: PeopleFound) -> None:
     words = json.dumps(overview(found).to_dict())
-    assert "with nobody: 2 faces" in words
+    assert "unsorted: 2 faces" in words
     assert "no face was found" in words
     assert "b.png" in words  # whose face it is stands below it
     assert found.to_dict()["unsorted_faces"] == 2
-    assert "from the start: 0 bursts and copies; two people" in words
+    assert "from the start: 0 bursts and copies; for two people" in words
     assert "on one picture: 1 pair. Sets" in words
     burst = replace(found, groups=np.array([0, -1, 0, -1]))
-    assert "from the start: 1 burst or copy; two people" in json.dumps(overview(burst).to_dict())
+    assert "from the start: 1 burst or copy; for two people" in json.dumps(
+        overview(burst).to_dict()
+    )
 
 
 @pytest.fixture(scope="module")
@@ -306,6 +308,31 @@ def test_public_figures_are_told_apart(photos: Path, tmp_path: Path) -> None:
     assert (tmp_path / "people" / "unsorted" / "broken.jpg").is_symlink()
     again = cluster(photos, n_jobs=2)
     assert again.to_dict()["table"] == told["table"]
+
+
+def test_several_places_are_sorted_together(
+    photos: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a shell gives them: files by a pattern, a folder, and the same file twice."""
+    (tmp_path / "more").mkdir()
+    (tmp_path / "more" / "biden.jpg").symlink_to((photos / "biden.jpg").resolve())
+    files = [photos / "obama.jpg", photos / "obama_small.jpg", photos / "obama.jpg"]
+    monkeypatch.chdir(tmp_path / "more")
+    found = cluster_files([*files, "../more"], tmp_path / "people", n_jobs=1)
+    assert [face.path.name for face in found.faces] == ["obama.jpg", "obama_small.jpg", "biden.jpg"]
+    assert found.sizes == [2]
+    names = [path.name for path in (tmp_path / "people" / "person-001").iterdir()]
+    assert len(names) == 2
+    assert not any(name.startswith(".") for name in names)
+    alone = cluster("biden.jpg", n_jobs=1)  # a picture is not a video
+    assert len(alone.faces) == 1
+    assert alone.source == Path()
+    with pytest.raises(MissingDataError, match="'nothing' does not exist"):
+        cluster(["biden.jpg", "nothing"])
+    with pytest.raises(InputError, match="nothing to sort"):
+        cluster([])
+    with pytest.raises(InputError, match="inside"):
+        cluster_files([files[0], tmp_path / "more"], tmp_path / "more" / "people")
 
 
 def test_a_gallery_learns_from_unnamed_faces(photos: Path, tmp_path: Path) -> None:

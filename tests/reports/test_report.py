@@ -138,6 +138,15 @@ def test_ids_of_several_figures_do_not_clash() -> None:
     assert {a or b for a, b in used} <= set(ids)
 
 
+def test_pictures_without_columns_stand_where_there_is_room(tmp_path: Path) -> None:
+    for columns, style in ((None, "repeat(auto-fill,minmax(104px,1fr))"), (2, "repeat(2,1fr)")):
+        report = Report("People")
+        report.gallery(np.zeros((3, 4, 5), np.uint8), columns=columns)
+        assert style in report.write(tmp_path / str(columns)).read_text(encoding="utf-8")
+    with pytest.raises(InputError, match="at least 1"):
+        Report("People").gallery(np.zeros((3, 4, 5), np.uint8), columns=0)
+
+
 def test_pictures_come_through_unchanged() -> None:
     import base64
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -43,7 +44,8 @@ OutFolder = Annotated[Path, typer.Option(metavar="FOLDER", help="New folder to w
 
 def run(
     photos: Annotated[
-        Path, typer.Argument(metavar="PHOTOS", help="A folder of photographs, or a video.")
+        list[Path],
+        typer.Argument(metavar="PHOTOS...", help="Folders and files of photographs, or one video."),
     ],
     out: OutFolder = Path("people"),
     resume: Annotated[
@@ -138,14 +140,18 @@ def run(
 
     mien cluster holiday --out people
 
+    mien cluster IMG_*.JPG party --out people
+
     mien cluster party.mp4 --out people
 
     The folder gets person-001, person-002 and so on, faces.csv and report.html. Rename the folders
     and give them to mien enrol.
     """
-    if photos.is_dir():
-        refuse("is for a video, and the input is a folder", every=every)
-    elif photos.is_file():
+    from mien.media import is_picture
+
+    if len(photos) > 1 or photos[0].is_dir() or is_picture(photos[0]):
+        refuse("is for a video, and the input is photographs", every=every)
+    elif photos[0].is_file():
         placed = None if write is Write.table else write
         refuse(
             "is for photographs, and the input is a video",
@@ -160,7 +166,8 @@ def run(
     check_folder(out)
     from mien.recognition import cluster_files
 
-    with saying_what_is_kept(lambda: _kept(out, add)), showing_progress():
+    keeping = saying_what_is_kept(lambda: _kept(out, add), journal=lambda: _has_journal(out))
+    with keeping, showing_progress():
         found = cluster_files(
             photos,
             out,
@@ -198,15 +205,22 @@ def run(
         )
     if keep or add:
         note(f"{out} keeps the templates of the faces: add photographs with --add.")
-    note_live(photos)
+    note_live(*photos)
     note(f"Overview: {out / 'report.html'}")
+    if found.n_people and write is not Write.table:
+        command = f"mien enrol {shlex.quote(str(out))} --gallery FILE"
+        note(f"To name them: rename the folders in {out}, then {command}")
+
+
+def _has_journal(out: Path) -> bool:
+    return any(out.glob(".*.journal"))
 
 
 def _kept(out: Path, add: bool) -> str:
     """What an interrupted run leaves behind."""
     if add:
         return "The earlier result stands, and the faces found so far are kept: run it again."
-    if not any(out.glob(".*.journal")):
+    if not _has_journal(out):
         return "Nothing was written."
     return (
         f"The faces found so far are kept in {out}: add --resume to continue, or delete the folder "

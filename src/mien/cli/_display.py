@@ -63,9 +63,9 @@ def note(text: str) -> None:
 
 def note_live(*places: Path) -> None:
     """Say how many films of live photos were not read, because their stills were."""
-    from mien.media import find_media
+    from mien.media import gather_media
 
-    live = sum(len(find_media(place).live) for place in places if place.is_dir())
+    live = len(gather_media([place for place in places if place.exists()]).live)
     if live:
         note(f"{count(live, 'film')} of live photos not read: the stills beside them were")
 

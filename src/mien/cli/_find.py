@@ -112,7 +112,10 @@ def _show(found: list[FoundPicture]) -> None:
     else:
         note(count(len(found), "picture"))
     if gone:
-        note(f"{gone:,} of them are not where they were: --photos FOLDER says where they lie.")
+        note(
+            f"{gone:,} of them were not found from here: give the folder that was enrolled with "
+            "--photos FOLDER."
+        )
     unseen = sum(not one.looked_through for one in found)
     if unseen:
         note(

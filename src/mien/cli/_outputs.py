@@ -10,7 +10,7 @@ from pathlib import Path
 import typer
 
 from mien.cli._display import note
-from mien.errors import InputError
+from mien.errors import DataError, InputError
 
 __all__ = ["check_file", "check_folder", "saying_what_is_kept"]
 
@@ -45,10 +45,19 @@ def check_file(path: Path | None) -> None:
 
 
 @contextmanager
-def saying_what_is_kept(words: Callable[[], str]) -> Iterator[None]:
-    """On Ctrl-C say what is kept and how to continue; the exit code is 130."""
+def saying_what_is_kept(
+    words: Callable[[], str], *, journal: Callable[[], bool] = lambda: False
+) -> Iterator[None]:
+    """On Ctrl-C say what is kept and how to continue; the exit code is 130.
+
+    So it is on a full disk or another failure, where there is a journal by then.
+    """
     try:
         yield
+    except DataError:
+        if journal():
+            note(words())
+        raise
     except KeyboardInterrupt:
         note(f"\nInterrupted. {words()}")
         raise typer.Exit(130) from None

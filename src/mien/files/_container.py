@@ -6,7 +6,6 @@ import hashlib
 import json
 import math
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BufferedIOBase
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from mien._core import regular
 from mien.errors import MissingDataError, ModelDamagedError, ModelFormatError
 
 __all__ = ["DTYPES", "Container", "open_regular", "read_container", "whole", "write", "write_bytes"]
@@ -104,16 +104,14 @@ def _find_digest(header: bytes) -> int:
 def open_regular(path: Path) -> Iterator[BufferedIOBase]:
     """Open a regular file for reading, once; nothing else is ever waited for."""
     try:
-        # A pipe that nobody writes to would otherwise be waited for without end.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        opened = regular.open_regular(path)
     except FileNotFoundError as error:
         raise MissingDataError(f"no model file at {path}") from error
+    except regular.NotRegularError as error:
+        raise ModelFormatError(f"{path} is not a file") from error
     except OSError as error:
         raise ModelFormatError(f"{path} cannot be read: {error.strerror or error}") from error
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise ModelFormatError(f"{path} is not a file")
-    with os.fdopen(descriptor, "rb") as file:
+    with opened as file:
         yield file
 
 

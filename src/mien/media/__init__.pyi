@@ -28,6 +28,7 @@ from ._listing import (
     MediaFiles,
     find_media,
     find_pictures,
+    gather_media,
     is_picture,
     is_video,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "find_exiftool",
     "find_media",
     "find_pictures",
+    "gather_media",
     "group_bursts",
     "group_folders",
     "group_table",

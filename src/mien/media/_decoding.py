@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 import threading
 import warnings
 from collections.abc import Callable, Iterator
@@ -13,6 +12,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 from PIL import Image, ImageFile, JpegImagePlugin, UnidentifiedImageError
 
+from mien._core.regular import NotRegularError, open_regular
 from mien._core.validation import check_choice, require
 from mien.errors import ImageError, MissingDataError, MissingDependencyError
 from mien.media._images import FITS, check_size, fit_image
@@ -219,22 +219,13 @@ def read_file(path: str | os.PathLike[str]) -> bytes:
     """
     name = repr(os.fspath(path))
     try:
-        # Without O_NONBLOCK a pipe would block until somebody writes to it.
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        with open_regular(path) as file:
+            data = file.read(_MAX_FILE_BYTES + 1)
     except FileNotFoundError as error:
         raise MissingDataError(f"{name} does not exist") from error
-    except IsADirectoryError as error:
+    except NotRegularError as error:
         raise ImageError(f"{name} is not a regular file") from error
     except (OSError, ValueError) as error:
-        raise ImageError(f"{name} cannot be opened: {error}") from error
-    try:
-        with open(descriptor, "rb") as file:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise ImageError(f"{name} is not a regular file")
-            data = file.read(_MAX_FILE_BYTES + 1)
-    except IsADirectoryError as error:
-        raise ImageError(f"{name} is not a regular file") from error
-    except OSError as error:
         raise ImageError(f"{name} cannot be read: {error}") from error
     if len(data) > _MAX_FILE_BYTES:
         raise ImageError(f"{name} is larger than {_MAX_FILE_BYTES:,} bytes")
@@ -285,7 +276,7 @@ def open_header(path: str | os.PathLike[str]) -> Iterator[Image.Image]:
 
     Whoever asks for pixels goes through :func:`decode_image`, which has limits.
     """
-    with open(path, "rb") as file, _quiet():
+    with open_regular(path) as file, _quiet():
         head = file.read(64)
         file.seek(0)
         with _open(file, head, f"{os.fspath(path)!r}") as image:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mien._core.regular import NotRegularError, open_regular
 from mien._core.validation import require
 from mien.errors import DataError, ImageError, MissingDataError
 from mien.media._decoding import read_image
@@ -95,12 +95,12 @@ def open_frames(path: Path, every: int, pictures: list[Path] | None = None) -> F
 
 def _check_container(path: Path) -> None:
     try:
-        if not stat.S_ISREG(path.stat().st_mode):
-            raise DataError(f"{str(path)!r} is not a regular file")
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             head = file.read(_TRANSPORT_PACKET + 1)
     except FileNotFoundError as error:
         raise MissingDataError(f"{str(path)!r} does not exist") from error
+    except NotRegularError as error:
+        raise DataError(f"{str(path)!r} is not a regular file") from error
     except OSError as error:
         raise DataError(f"{str(path)!r} cannot be opened: {error}") from error
     if not head:

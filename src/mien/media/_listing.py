@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +16,7 @@ __all__ = [
     "MediaFiles",
     "find_media",
     "find_pictures",
+    "gather_media",
     "is_picture",
     "is_video",
 ]
@@ -192,6 +194,34 @@ def find_media(path: str | os.PathLike[str], *, links: str = "files") -> MediaFi
                 continue
             waiting.append(entry)
     return _leave_out_motion(found)
+
+
+def gather_media(
+    places: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
+) -> MediaFiles:
+    """As :func:`find_media`, of one place or several: folders and files, each file once.
+
+    Parameters
+    ----------
+    places : path or iterable of path
+        What a user named, such as a folder, or files by a pattern of the shell.
+
+    Returns
+    -------
+    MediaFiles
+        In the order of the places.
+    """
+    if isinstance(places, (str, os.PathLike)):
+        return find_media(places)
+    found = [find_media(place) for place in places]
+    return _leave_out_motion(
+        MediaFiles(
+            list(dict.fromkeys(path for one in found for path in one.pictures)),
+            list(dict.fromkeys(path for one in found for path in one.videos)),
+            list(dict.fromkeys(pair for one in found for pair in one.left_out)),
+            list(dict.fromkeys(path for one in found for path in one.live)),
+        )
+    )
 
 
 def _leave_out_motion(found: MediaFiles) -> MediaFiles:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -12,13 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mien._core.progress import track
+from mien._core.text import count
 from mien._core.types import PathLike
 from mien._core.validation import NO_GROUP
 from mien.distributed import analyse, finding_neighbours, workers_of
 from mien.errors import DataError, InputError, MissingDataError
 from mien.faces import FoundFace, PictureResult, analyse_pictures, analyse_video
 from mien.gallery import Constraint, FaceModel, Gallery
-from mien.media import find_media, pairs_in_pictures, resize_images
+from mien.media import gather_media, is_picture, pairs_in_pictures, resize_images
 from mien.recognition._cluster_groups import BURST_SECONDS, group_photographs
 from mien.recognition._cluster_linkage import link_faces, own_ratios
 from mien.recognition._cluster_numbers import keep_numbers, read_numbers
@@ -34,7 +36,7 @@ from mien.recognition._people import (
 )
 from mien.verification import OwnCalibration, UnnamedFaces, rate_per_person
 
-__all__ = ["ClusteredFace", "PeopleFound", "cluster"]
+__all__ = ["ClusteredFace", "PeopleFound", "cluster", "list_places"]
 
 CROP = 64
 
@@ -191,7 +193,7 @@ class _Material(NamedTuple):
 
 
 def cluster(
-    photos: PathLike,
+    photos: PathLike | Sequence[PathLike],
     *,
     model: FaceModel | PathLike | None = None,
     engine: str | None = None,
@@ -209,12 +211,12 @@ def cluster(
     scheduler: Any = None,
     before: PathLike | None = None,
 ) -> PeopleFound:
-    """Sort the faces of a folder of photographs, or of a video, by person.
+    """Sort the faces of photographs, or of a video, by person.
 
     Parameters
     ----------
-    photos : path
-        A folder of pictures with any number of faces each, or a video.
+    photos : path or sequence of path
+        Folders and files of pictures with any number of faces each, or one video.
     model : FaceModel, path or None
         From :func:`adapt`; None takes the shipped one.
     engine : {"sface", "dlib"} or None
@@ -290,15 +292,14 @@ def cluster(
             answers = read_answers(opened)
         if engine is not None:
             check_engine(model, engine)
-    source = Path(photos)
+    places = list_places(photos)
+    source = find_source(places)
     with workers_of(scheduler) as client:
         if source.is_dir():
             analyse = _analyser(n_jobs, journal, client)
-            material = _from_photographs(source, model, analyse, min_quality, bursts, collages)
-        elif source.is_file():
-            material = _from_video(source, model, n_jobs, every, min_quality)
+            material = _from_photographs(places, model, analyse, min_quality, bursts, collages)
         else:
-            raise MissingDataError(f"{str(source)!r} does not exist")
+            material = _from_video(source, model, n_jobs, every, min_quality)
         if answers and material.faces:
             material = _respect(material, answers)
         if not material.faces:
@@ -307,7 +308,7 @@ def cluster(
             ]
             n_failed = "1 picture" if len(reasons) == 1 else f"{len(reasons):,} pictures"
             first = f"; {n_failed} failed, the first: {reasons[0]}" if reasons else ""
-            raise DataError(f"no face was found in {str(source)!r}{first}")
+            raise DataError(f"no face was found in {name_places(places)}{first}")
         find: Any = nullcontext(None) if client is None else finding_neighbours(client)
         with find as by:
             search = {"neighbours": neighbours} | ({} if by is None else {"find": by})
@@ -399,21 +400,53 @@ def _analyser(
     return partial(analyse, client=client, journal=journal, keep_crops=True)
 
 
+def list_places(photos: PathLike | Sequence[PathLike]) -> list[Path]:
+    """What was named, one or many; all of it must be there."""
+    places = [photos] if isinstance(photos, (str, os.PathLike)) else list(photos)
+    if not places:
+        raise InputError("there is nothing to sort: name a folder, photographs or a video")
+    for place in places:
+        if not os.path.exists(place):
+            raise MissingDataError(f"{os.fspath(place)!r} does not exist")
+    found = [Path(place) for place in places]
+    if len(found) > 1 and any(place.is_absolute() or ".." in place.parts for place in found):
+        return [Path(os.path.abspath(place)) for place in found]  # so that they have one root
+    return found
+
+
+def name_places(places: Sequence[Path]) -> str:
+    """The first of several places, and how many there are."""
+    more = f" and {count(len(places) - 1, 'other place')}" if len(places) > 1 else ""
+    return f"{str(places[0])!r}{more}"
+
+
+def find_source(places: Sequence[Path]) -> Path:
+    """The folder that holds all photographs, or the video where that is all there is."""
+    first = places[0]
+    if len(places) == 1 and not is_picture(first):
+        return first
+    folders = [place if place.is_dir() else place.parent for place in places]
+    try:
+        return Path(os.path.commonpath(folders))
+    except ValueError as error:  # Windows' drives
+        raise InputError("all photographs must be on one drive") from error
+
+
 def _from_photographs(
-    source: Path,
+    named: Sequence[Path],
     model: FaceModel,
     analyse: Callable[[list[Path], str], Iterator[PictureResult]],
     min_quality: float,
     bursts: float,
     collages: bool,
 ) -> _Material:
-    listed = find_media(source)
+    listed = gather_media(named)
     left_out = [Failure(path, "unreadable", reason) for path, reason in listed.left_out]
     detail = "it is a video: sort it alone, with `mien cluster VIDEO`"
     left_out += [Failure(path, "unreadable", detail) for path in listed.videos]
     if not listed.pictures:
         why = f"; {left_out[0].path.name}: {left_out[0].detail}" if left_out else ""
-        raise MissingDataError(f"there is no picture in {str(source)!r}{why}")
+        raise MissingDataError(f"there is no picture in {name_places(named)}{why}")
     pictures: list[PictureResult] = []
     faces, vectors, crops, places = [], [], [], []
     failures = left_out

@@ -8,7 +8,7 @@ import io
 import os
 import shutil
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from mien._core.text import count, safe_text
 from mien._core.validation import check_choice
 from mien.errors import InputError
 from mien.media import write_image
-from mien.recognition._cluster import PeopleFound, cluster, person_name
+from mien.recognition._cluster import PeopleFound, cluster, list_places, person_name
 from mien.recognition._people import SORTED_TABLE, UNSORTED
 from mien.reports import Report
 
@@ -30,13 +30,13 @@ JOURNAL = ".faces.journal"
 _SHOWN = 24
 _LONGEST = 200
 _PEOPLE_SHOWN = 300
-_COLUMNS = 8
 
 
-def check_new(out: Path, resume: bool = False, source: Path | None = None) -> None:
+def check_new(out: Path, resume: bool = False, *sources: Path) -> None:
     """Refuse a folder with something in it, unless it is that of an interrupted run."""
-    if source is not None and out.resolve().is_relative_to(source.resolve()):
-        raise InputError(f"{str(out)!r} is inside {str(source)!r}: choose a folder outside it")
+    for source in sources:
+        if out.resolve().is_relative_to(source.resolve()):
+            raise InputError(f"{str(out)!r} is inside {str(source)!r}: choose a folder outside it")
     if not out.exists():
         return
     if not out.is_dir():
@@ -56,7 +56,7 @@ def open_journal(out: Path) -> Path:
 
 
 def cluster_files(
-    photos: str | os.PathLike[str],
+    photos: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
     *,
     resume: bool = False,
@@ -65,12 +65,12 @@ def cluster_files(
     how: str = "link",
     **settings: Any,
 ) -> PeopleFound:
-    """Sort the faces of a folder or a video by person, and write one folder per person.
+    """Sort the faces of photographs or a video by person, and write one folder per person.
 
     Parameters
     ----------
-    photos : path
-        A folder of pictures with any number of faces each, or a video.
+    photos : path or sequence of path
+        Folders and files of pictures with any number of faces each, or one video.
     out : path
         Folder to write; it must be new, or that of an interrupted run if ``resume``.
     resume : bool
@@ -98,7 +98,7 @@ def cluster_files(
                 f"{str(place)!r} holds no sorted photographs to add to: sort them with --keep first"
             )
         settings["before"] = place / SORTED_TABLE
-    check_new(place, resume or add, Path(photos))
+    check_new(place, resume or add, *list_places(photos))
     if (place / JOURNAL).is_dir() and settings.get("scheduler") is None:
         raise InputError(
             f"the faces in {str(place)!r} were found by workers: give a scheduler again "
@@ -282,7 +282,7 @@ def overview(found: PeopleFound, out: Path | None = None) -> Report:
     alone = np.flatnonzero(found.people < 0)
     if alone.size:
         shown = _spread(alone)
-        title = f"with nobody: {count(len(alone), 'face')}, {len(shown)} shown"
+        title = f"unsorted: {count(len(alone), 'face')}, {len(shown)} shown"
         report.gallery(found.crops[shown], *_captions(found, shown, out, title))
     if found.failures:
         rows_ = [
@@ -294,15 +294,15 @@ def overview(found: PeopleFound, out: Path | None = None) -> Report:
 
 def _captions(
     found: PeopleFound, rows: np.ndarray, out: Path | None, title: str
-) -> tuple[list[str], str, int, list[str] | None]:
-    """Under each face its file, or its frame of a video; title, columns, and where it leads."""
+) -> tuple[list[str], str, None, list[str] | None]:
+    """Under each face its file, or its frame of a video; title, rows as they fit, the links."""
     faces = [found.faces[k] for k in rows]
     words = [face.path.name if face.frame is None else f"frame {face.frame:,}" for face in faces]
     if out is None:
-        return words, title, _COLUMNS, None
+        return words, title, None, None
     root = out.resolve()
     links = [_relative(face.path.resolve(), root) for face in faces]
-    return words, title, _COLUMNS, links
+    return words, title, None, links
 
 
 def _relative(path: Path, root: Path) -> str:
@@ -322,10 +322,10 @@ def in_words(found: PeopleFound) -> str:
     apart = count(len(found.cannot_link), "pair")
     words = (
         f"{count(len(found.faces), 'face')}: {len(found.faces) - alone:,} of "
-        f"{count(found.n_people, 'person', 'people')}, {alone:,} with nobody; "
-        f"{count(len(found.failures), 'failure')} to acquire. One person from the start: {known}; "
-        f"two people, because on one picture: {apart}. Sets of faces were joined above a log ratio "
-        f"of {found.threshold:.1f}, which a stranger among all others would pass for "
-        f"{100 * found.fpir:g} % of the faces"
+        f"{count(found.n_people, 'person', 'people')}, {alone:,} unsorted; "
+        f"{count(len(found.failures), 'file')} not used. Taken for one person from the start: "
+        f"{known}; for two people, because on one picture: {apart}. Sets of faces were joined "
+        f"above a log ratio of {found.threshold:.1f}, which a stranger among all others would pass "
+        f"for {100 * found.fpir:g} % of the faces"
     )
     return words + (" (by an extrapolated tail)." if found.extrapolated else ".")

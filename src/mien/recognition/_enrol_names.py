@@ -363,7 +363,7 @@ def report_names(result: NamedEnrolment) -> Report:
             name = face.person or f"open ({face.candidate}?)" if face.candidate else "nobody named"
             captions.append(f"{name}, {face.probability:.2f}, {face.path.name}")
     if crops:
-        report.gallery(crops, captions, "Faces, the open ones first", columns=6)
+        report.gallery(crops, captions, "Faces, the open ones first", columns=None)
     if len(ranked) > _SHOWN:
         report.text(f"The first {_SHOWN:,} of {len(ranked):,} faces are shown.")
     if result.unplaced:

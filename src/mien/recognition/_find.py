@@ -16,7 +16,7 @@ from mien._core.text import count
 from mien._core.types import PathLike
 from mien.errors import InputError, MienError
 from mien.gallery import Gallery, PictureIndex, SeenPicture, Sighting
-from mien.media import is_picture, picture_time, read_image
+from mien.media import is_picture, picture_time, read_image, upright_size
 from mien.recognition._galleries import open_gallery
 from mien.recognition._identify import IdentifiedFace, IdentifiedPicture
 from mien.recognition._people import digest_file
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _SHOWN = 300
-_SIDE = 180
+_SIDE = 320
 
 
 @dataclass(frozen=True)
@@ -326,19 +326,22 @@ def report_found(found: Sequence[FoundPicture], folder: PathLike, people: Sequen
         captions.append(f"{one.path.name}: {', '.join(one.people)}")
         links.append(Path(os.path.relpath(one.path.resolve(), root)).as_posix())
     if pictures:
-        report.gallery(pictures, captions, columns=5, links=links)
+        report.gallery(pictures, captions, columns=None, links=links)
     if others:
-        report.table("Videos, and pictures that are not where they were", others)
+        report.table("Videos, and pictures that were not found from here", others)
     if len(found) > _SHOWN:
         report.text(f"The first {_SHOWN:,} of {len(found):,} are shown.")
     return report
 
 
 def _shrink(path: Path) -> Any:
-    """The middle of a picture, small; None where it cannot be read."""
+    """The whole picture, small, so that nobody is cut off; None where it cannot be read."""
     if not is_picture(path):
         return None
     try:
-        return read_image(path, colour=True, size=_SIDE)
+        width, height = upright_size(path)
+        scale = _SIDE / max(width, height, 1)
+        size = max(1, round(height * scale)), max(1, round(width * scale))
+        return read_image(path, colour=True, size=size, fit="stretch")
     except MienError:
         return None

@@ -22,7 +22,7 @@ from mien.faces import (
     annotate,
 )
 from mien.gallery import Gallery, Identification
-from mien.media import caption_pictures, find_media, read_image
+from mien.media import caption_pictures, gather_media, read_image
 from mien.recognition._galleries import open_gallery
 from mien.recognition._models import engine_of
 from mien.recognition._people import check_rate
@@ -235,14 +235,9 @@ def iter_identified(
     """
     check_rate("fpir", fpir)
     places = [photos] if isinstance(photos, (str, os.PathLike)) else list(photos)
-    pictures: list[Path] = []
-    films: list[Path] = []
-    left_out: list[tuple[Path, str]] = []
-    for place in map(Path, places):
-        found = find_media(place)
-        pictures += found.pictures
-        films += found.videos if videos else []
-        left_out += found.left_out
+    found = gather_media(places)
+    pictures, left_out = found.pictures, found.left_out
+    films = found.videos if videos else []
     if not pictures and not films:
         named = ", ".join(repr(os.fspath(place)) for place in places)
         skipped = (

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mien._core.boxes import overlap_boxes
+from mien._core.regular import open_regular
 from mien._core.text import check_name
 from mien.errors import DataError, InputError, MissingDataError
 from mien.faces import FoundFace, PictureResult
@@ -283,7 +284,7 @@ def is_doubtful(found: FoundFace, engine: str | None, *, video: bool = False) ->
 def digest_file(path: Path) -> str | None:
     """SHA-256 of a file, as the gallery keeps it; None where it cannot be read."""
     try:
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         return None

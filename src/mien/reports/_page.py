@@ -12,6 +12,8 @@ from mien.reports._parts import FIGURE, Figure, Gallery, Rows
 __all__ = ["STYLE", "html_figure", "html_gallery", "html_table", "html_text"]
 
 
+_LEAST_CELL, _MOST_CELL = 104, 176  # pixels of a picture that stands where there is room
+
 STYLE = """
 :root{color-scheme:light dark;--paper:#fff;--ink:#1f2328;--faint:#6b7075;--rule:#dcdee1;
 --wash:#f6f7f8;--link:#0b5cad;--c0:#0072b2;--c1:#d55e00;--c2:#009e73;--c3:#cc79a7;--c4:#e69f00;
@@ -51,6 +53,7 @@ figcaption.title{color:var(--ink);font-weight:600;font-size:1rem;margin:0 0 .5re
 .grid{display:grid;gap:.5rem .35rem}
 .grid div{min-width:0}.grid a{color:inherit}
 .grid img{display:block;width:100%;height:auto;border-radius:2px;background:var(--wash)}
+.flow img{aspect-ratio:1;object-fit:contain}
 .grid span{display:block;font-size:.74rem;line-height:1.3;color:var(--faint);
 margin-top:.15rem;overflow-wrap:anywhere}
 footer{margin-top:3.5rem;padding-top:.8rem;border-top:1px solid var(--rule);color:var(--faint);
@@ -133,8 +136,16 @@ def html_gallery(gallery: Gallery) -> str:
         if gallery.title
         else ""
     )
+    style = _grid_style(gallery.columns, gallery.width)
+    kind = "grid flow" if gallery.columns is None else "grid"
+    return f'<figure>{title}<div class="{kind}" style="{style}">{"".join(items)}</div></figure>'
+
+
+def _grid_style(columns: int | None, width: int) -> str:
+    """Where the pictures of this width stand; None is as many in a row as there is room for."""
+    if columns is None:
+        cell = min(max(width, _LEAST_CELL), _MOST_CELL)
+        return f"grid-template-columns:repeat(auto-fill,minmax({cell}px,1fr))"
     # Small pictures are shown larger; one or two in a row may be as wide as they are.
-    cell = max(min(2 * gallery.width, 144), min(gallery.width, 960 // gallery.columns))
-    widest = cell * gallery.columns
-    style = f"grid-template-columns:repeat({gallery.columns},1fr);max-width:min(100%,{widest}px)"
-    return f'<figure>{title}<div class="grid" style="{style}">{"".join(items)}</div></figure>'
+    cell = max(min(2 * width, 144), min(width, 960 // columns))
+    return f"grid-template-columns:repeat({columns},1fr);max-width:min(100%,{cell * columns}px)"

@@ -148,7 +148,7 @@ class Gallery:
     pictures: list[bytes]
     captions: list[str]
     title: str
-    columns: int
+    columns: int | None
     width: int
     links: list[str] = field(default_factory=list)
 

@@ -124,10 +124,10 @@ class Report:
         images: Any,
         captions: Sequence[str] | None = None,
         title: str = "",
-        columns: int = 8,
+        columns: int | None = 8,
         links: Sequence[str] | None = None,
     ) -> None:
-        """Add pictures in rows of ``columns``.
+        """Add pictures in rows.
 
         Parameters
         ----------
@@ -137,14 +137,15 @@ class Report:
             One for each picture.
         title : str
             Stands above them.
-        columns : int
-            Pictures in a row, also on a small screen: rows may mean something.
+        columns : int or None
+            Pictures in a row, also on a small screen, for rows that mean something; None takes as
+            many as there is room for.
         links : list of str, optional
             File that each picture leads to, seen from the folder of the page; "" for none.
         """
         if len(images) == 0:
             raise InputError(f"the gallery {title!r} has no pictures")
-        if columns < 1:
+        if columns is not None and columns < 1:
             raise InputError(f"columns must be at least 1; got {columns}")
         if captions is not None and len(captions) != len(images):
             raise InputError(f"{len(captions)} captions were given for {len(images)} pictures")
@@ -154,7 +155,7 @@ class Report:
             raise InputError(f"{len(links)} links were given for {len(images)} pictures")
         width = max(np.asarray(image).shape[1] for image in images)
         leads = [] if links is None else [str(link) for link in links]
-        self._parts.append(Gallery(pictures, words, str(title), int(columns), int(width), leads))
+        self._parts.append(Gallery(pictures, words, str(title), columns, int(width), leads))
 
     def extend(self, other: Report) -> None:
         """Add every part of another report, without its title."""
