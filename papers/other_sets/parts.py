@@ -277,7 +277,10 @@ def _engines(name: str, work: Work) -> Scores:
 
 
 def _missed(name: str, work: Work) -> Scores:
-    """Pictures in which the face is not found, or, where nobody is, pictures with a false face."""
+    """Pictures in which the face is not found, or, where nobody is, pictures with a false face.
+
+    Only every second picture of a set: on the others the engine's second look was chosen.
+    """
     engine: Any = load_engine("sface")
     rng = np.random.default_rng(work.seed)
     most = 40 if work.quick else 300
@@ -286,7 +289,7 @@ def _missed(name: str, work: Work) -> Scores:
         pictures = load_pictures_of_nobody(work.home, most, work.seed)
     else:
         shift = SHIFTS["covered" if name == "covered" else "small"](work.home)
-        rows = np.sort(rng.permutation(len(shift.images))[:most])
+        rows = np.sort(rng.permutation(np.arange(1, len(shift.images), 2))[:most])
         colours = [np.repeat(shift.images[row][..., None], 3, axis=2) for row in rows]
         change: Any = shift.change
         found = [(colour, engine.detect(colour)) for colour in colours]
@@ -461,7 +464,7 @@ PARTS: dict[str, Part] = {
     "bags": Part(
         "Classes of bags of paired descriptors",
         "accuracy %",
-        ("msrc", "orl-views", "wiki", "handwritten", "leaves", "corel", "lfw", "kth"),
+        ("msrc", "orl-views", "wiki", "handwritten", "leaves", "corel", "lfw", "kth", "kth-mbh"),
         ("Z + G", "Z + G, each of unit length", "Z + G, each of unit length, intra", "G", "Z",
          "Z of 128 beside a Fisher vector"),
         ("Fisher vectors, concatenated", "joint Fisher vector"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -180,7 +181,14 @@ def _load_views(
     return load
 
 
-def load_actions(home: Path, n_splits: int, seed: int, quick: bool) -> PairedSet:
+def load_actions(
+    home: Path,
+    n_splits: int,
+    seed: int,
+    quick: bool,
+    kinds: tuple[str, str] = ("gradients", "flow"),
+    note: str = "gradients and optical flow",
+) -> PairedSet:
     """KTH: six actions of one person, stretches of time to learn from and others to test on.
 
     A video is cut into four blocks of time; bags are windows inside a block, and each split holds
@@ -197,9 +205,11 @@ def load_actions(home: Path, n_splits: int, seed: int, quick: bool) -> PairedSet
         for block in range(_BLOCKS):
             for start in range(edges[block], edges[block + 1] - _WINDOW, 6 if quick else 2):
                 window = frames[start : start + _WINDOW + 1]
-                shape, motion = motion_descriptors(window, length=_WINDOW, least_motion=1.0)
-                firsts.append(shape)
-                seconds.append(motion)
+                first, second = motion_descriptors(
+                    window, kinds=kinds, length=_WINDOW, least_motion=1.0
+                )
+                firsts.append(first)
+                seconds.append(second)
                 labels.append(path.name.split("_")[1])
                 blocks.append(block)
     offsets = np.concatenate([[0], np.cumsum([len(part) for part in firsts])])
@@ -208,11 +218,11 @@ def load_actions(home: Path, n_splits: int, seed: int, quick: bool) -> PairedSet
         (np.flatnonzero(where != block), np.flatnonzero(where == block)) for block in range(_BLOCKS)
     ]
     return PairedSet(
-        "KTH, 6 actions of one person",
+        f"KTH, 6 actions of one person, {note}",
         Bags(np.concatenate(firsts), offsets),
         Bags(np.concatenate(seconds), offsets),
         np.array(labels), splits[: max(2, min(n_splits, _BLOCKS))], 4 if quick else 8,
-        "gradients and optical flow along points; a block of time of every video is held out",
+        f"{note} along points; a block of time of every video is held out",
         where,
     )  # fmt: skip
 
@@ -223,6 +233,11 @@ SETS: dict[str, Callable[[Path, int, int, bool], PairedSet]] = {
     "lfw": load_lfw_patches,
     "corel": load_corel,
     "kth": load_actions,
+    "kth-mbh": partial(
+        load_actions,
+        kinds=("boundaries-x", "boundaries-y"),
+        note="motion boundaries in x and in y",
+    ),
     "handwritten": _load_views(
         "handwritten.mat", (0, 1), "Handwritten digits", "pixels and Fourier coefficients"
     ),

@@ -21,7 +21,7 @@ from mien.faces import (
 )
 from mien.faces import _engines as engines_module
 from mien.faces._detection import find_turn, turn_face
-from mien.faces._sface import _merge
+from mien.faces._sface import _agree, _merge
 from mien.media import resize_images, write_image
 
 
@@ -62,11 +62,25 @@ def test_small_pictures_without_a_face_are_looked_at_again() -> None:
     engine._search = search
     for side in (300, 400):
         engine.detect(np.zeros((side, side, 3), np.uint8))
-    assert asked == [1.0, 2.0, 1.0]
+    assert asked == [1.0, 1.0, 1.5, 2.0, 1.0]
     engine.second_look = False
     asked.clear()
     engine.detect(np.zeros((300, 300, 3), np.uint8))
     assert len(asked) == 1
+
+
+def test_the_second_look_wants_several_sizes_to_agree() -> None:
+    points = np.array([[0.3, 0.4], [0.7, 0.4], [0.5, 0.6], [0.35, 0.8], [0.65, 0.8]])
+
+    def face(left: float, confidence: float) -> Face:
+        return Face([left, 10, 50, 60], points * 50 + [left, 10], confidence)
+
+    found = _agree([[face(10, 0.4)], [face(12, 0.6), face(150, 0.9)], [face(9, 0.5)]])
+    assert [round(one.confidence, 6) for one in found] == [0.5]
+    assert found[0].box[0] == 12  # as the most certain of the three shows it
+    assert _agree([[], [face(10, 0.9)], []]) == []
+    assert _agree([[], [face(10, 0.9)], [face(10, 0.8)]])[0].confidence > 0.5
+    assert _agree([[], [], []]) == []
 
 
 def test_a_face_of_two_scales_is_one_face() -> None:

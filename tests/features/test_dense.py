@@ -127,6 +127,23 @@ def test_motion_tells_directions_apart_and_shape_does_not() -> None:
     assert still[0].shape == (0, 96)
 
 
+def test_motion_boundaries_ignore_a_moving_camera() -> None:
+    pytest.importorskip("cv2")
+    kinds = ("boundaries-x", "boundaries-y")
+    square = motion_descriptors(_moving_square((0, 1)), kinds=kinds)
+    assert [part.shape[1] for part in square] == [108, 108]
+    wide = np.random.default_rng(1).integers(0, 256, (45, 60)).repeat(2, 0).repeat(2, 1)
+    camera = np.stack([wide[:, k : k + 90] for k in range(20)]).astype(np.uint8)
+    flow = motion_descriptors(camera, kinds=("flow", "boundaries-x"))
+    shares = [
+        np.square(part).reshape(-1, 12, 9)[..., 8].sum(axis=1).mean() for part in (*flow, square[0])
+    ]
+    # The share of pixels without motion, without a boundary, and without one around a square.
+    assert shares[0] < 0.1
+    assert shares[1] > 0.9
+    assert shares[2] < shares[1]
+
+
 def test_bad_videos_are_named() -> None:
     for frames, said in [
         (np.zeros((20, 90, 90)), "uint8"),
@@ -137,3 +154,6 @@ def test_bad_videos_are_named() -> None:
             motion_descriptors(frames)
     with pytest.raises(InputError, match="multiple of three"):
         motion_descriptors(np.zeros((20, 90, 90), np.uint8), length=10)
+    for kinds, said in [(("flow", "sound"), "sound"), (("flow",), "two kinds")]:
+        with pytest.raises(InputError, match=said):
+            motion_descriptors(np.zeros((20, 90, 90), np.uint8), kinds=kinds)

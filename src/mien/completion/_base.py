@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, Self
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 from scipy import linalg, sparse
@@ -22,6 +22,7 @@ __all__ = [
     "Completion",
     "Moments",
     "Stream",
+    "choose_penalty",
     "first_batch",
     "gather",
     "see",
@@ -31,6 +32,7 @@ __all__ = [
 ]
 
 Stream = Callable[[], Iterable[np.ndarray]]
+Found = TypeVar("Found")
 # What a model file may hold of a mean; pictures and vectors of faces are far below it.
 _LARGEST = 1e9
 _BATCH = 2048
@@ -323,6 +325,29 @@ def solve_ridge(gram: np.ndarray, products: np.ndarray, alpha: float) -> np.ndar
     gram = np.array(gram, dtype=np.float64)
     gram[np.diag_indices(len(gram))] += alpha
     return np.asarray(linalg.solve(gram, products, assume_a="pos", check_finite=False))
+
+
+def choose_penalty(
+    judge: Callable[[float], tuple[float, Found]], penalties: Sequence[float]
+) -> tuple[float, float, Found]:
+    """The best of ascending penalties, its error and what was found with it.
+
+    ``judge`` gives the error and the solution of a penalty. The search starts in the middle and
+    goes on in each direction as long as it gets better: the error has one valley.
+    """
+    middle = len(penalties) // 2
+    tried = {middle: judge(penalties[middle])}
+    for step in (1, -1):
+        place = middle + step
+        while 0 <= place < len(penalties):
+            tried[place] = judge(penalties[place])
+            if tried[place][0] >= tried[place - step][0]:
+                break
+            place += step
+        if len(tried) > 2:
+            break
+    best = min(tried, key=lambda place: tried[place][0])
+    return penalties[best], *tried[best]
 
 
 def squared_error(truth: np.ndarray, values: np.ndarray, cover: np.ndarray) -> float:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -13,6 +12,7 @@ from mien.completion._base import (
     Completer,
     Completion,
     Stream,
+    choose_penalty,
     first_batch,
     solve_ridge,
     squared_error,
@@ -138,14 +138,13 @@ class FeatureRidgeCompleter(Completer):
 
             def judge(
                 alpha: float, system: _System = system, features: np.ndarray = features
-            ) -> tuple[float, np.ndarray, np.ndarray]:
+            ) -> tuple[float, tuple[np.ndarray, np.ndarray]]:
                 weights, intercept = system.solve(alpha)
                 values = features @ weights + intercept
-                return squared_error(held_out, values, self.cover_), weights, intercept
+                return squared_error(held_out, values, self.cover_), (weights, intercept)
 
-            tried = _descend(judge, _ALPHAS if self.alpha is None else (float(self.alpha),))
-            alpha = min(tried, key=lambda alpha: tried[alpha][0])
-            error, weights, intercept = tried[alpha]
+            alphas = _ALPHAS if self.alpha is None else (float(self.alpha),)
+            alpha, error, (weights, intercept) = choose_penalty(judge, alphas)
             if not error >= best:
                 best = error
                 self.sigma_, self.alpha_, self.map_ = sigma, alpha, system.map
@@ -154,24 +153,6 @@ class FeatureRidgeCompleter(Completer):
     def _estimate(self, seen: np.ndarray, view: np.ndarray) -> Completion:
         features = self.map_.transform(np.ascontiguousarray(seen, dtype=self.weights_.dtype))
         return Completion(features @ self.weights_ + self.intercept_)
-
-
-def _descend(
-    judge: Callable[[float], tuple[float, np.ndarray, np.ndarray]], alphas: tuple[float, ...]
-) -> dict[float, tuple[float, np.ndarray, np.ndarray]]:
-    """Judge penalties from the middle on, in each direction as long as it gets better."""
-    middle = len(alphas) // 2
-    tried = {alphas[middle]: judge(alphas[middle])}
-    for step in (1, -1):
-        place = middle + step
-        while 0 <= place < len(alphas):
-            tried[alphas[place]] = judge(alphas[place])
-            if tried[alphas[place]][0] >= tried[alphas[place - step]][0]:
-                break
-            place += step
-        if len(tried) > 2:
-            break
-    return tried
 
 
 class _System(NamedTuple):

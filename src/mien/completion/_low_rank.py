@@ -14,6 +14,7 @@ from mien.completion._base import (
     Completion,
     Moments,
     Stream,
+    choose_penalty,
     see,
     solve_ridge,
     squared_error,
@@ -36,7 +37,7 @@ class LowRankCompleter(Completer):
         pixels; each costs two bytes per feature in the model file.
     alpha : float or None
         Minimum variance of the noise of a feature, in squared units of the features. None chooses
-        it among six shares (.001 to .3) of the mean variance on the vectors held out.
+        it among ten shares (.001 to 30) of the mean variance on the vectors held out.
     cover : (n_features,) of bool or None
         True for the features that will be covered, for which alpha is chosen; None takes the
         second half. Any other cover can be completed as well.
@@ -103,13 +104,14 @@ class LowRankCompleter(Completer):
         self.mean_ = mean.astype(np.float16)
         self.components_ = directions.astype(np.float16)
         visible = ~self.cover_
-        tried: dict[float, tuple[float, np.ndarray]] = {}
-        for alpha in choose_alphas(self.alpha, moments):
+
+        def judge(alpha: float) -> tuple[float, np.ndarray]:
             self.noise_variance_ = _to_half(np.maximum(rest, alpha))
             values = self._estimate(held_out[:, visible], visible).values
-            error = squared_error(held_out, values, self.cover_)
-            tried.setdefault(error, (alpha, self.noise_variance_))
-        self.alpha_, self.noise_variance_ = tried[min(tried)]
+            return squared_error(held_out, values, self.cover_), self.noise_variance_
+
+        chosen = choose_penalty(judge, choose_alphas(self.alpha, moments))
+        self.alpha_, _, self.noise_variance_ = chosen
 
     def _estimate(self, seen: np.ndarray, view: np.ndarray) -> Completion:
         directions, mean = self.components_.astype(np.float32), self.mean_.astype(np.float32)
