@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from mien.errors import InputError
 from papers._command import Run, choose, command
 
 
@@ -23,8 +24,16 @@ def main(
     study: Annotated[
         bool, typer.Option("--study", help="Also vary K and β of the dictionaries.")
     ] = False,
+    curve: Annotated[
+        bool,
+        typer.Option(
+            "--curve", help="Only draw what more faces bring, to the linear estimate and a kernel."
+        ),
+    ] = False,
 ) -> Any:
     """Complete faces from the eyes with the six methods of the paper, and with ours."""
+    if curve and study:
+        raise InputError("--study has no effect with --curve: leave one of them out")
     from papers.hallucination.report import SETS, reproduce_hallucination
 
     return reproduce_hallucination(
@@ -32,5 +41,6 @@ def main(
         sets=choose(sets or run.pick(None, ["orl"], None), SETS, "set"),
         quick=run.quick,
         study=study,
+        curve=curve,
         random_state=run.seed,
     )

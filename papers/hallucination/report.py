@@ -12,6 +12,7 @@ from mien._core.progress import track
 from mien.completion import FaceCompleter, make_cover
 from mien.errors import InputError
 from mien.reports import Report, plot_curves, plot_histograms, plot_roc
+from papers.hallucination.curve import add_curve
 from papers.hallucination.data import SIZE, Faces, load_sets
 from papers.hallucination.run import (
     ROWS,
@@ -32,6 +33,7 @@ def reproduce_hallucination(
     sets: tuple[str, ...] = SETS,
     quick: bool = False,
     study: bool = False,
+    curve: bool = False,
     random_state: int = 0,
 ) -> Report:
     """Run the six methods of the paper and ours, and set the paper's tables beside.
@@ -46,6 +48,8 @@ def reproduce_hallucination(
         Few faces and atoms: minutes instead of a quarter of an hour.
     study : bool
         Also measure how the dictionaries depend on K and β, on the first set.
+    curve : bool
+        Instead of all this, draw what more faces bring to ridge and to a kernel.
     random_state : int
         Seed of splits, maps and dictionaries.
 
@@ -62,6 +66,9 @@ def reproduce_hallucination(
         "Whole faces of 32×32 pixels from the top 13 rows; nobody is in training and in test",
     )
     for n, faces in enumerate(load_sets(sets, home, quick, random_state)):
+        if curve:
+            add_curve(report, faces, random_state)
+            continue
         _add_set(report, faces, random_state)
         if study and n == 0:
             report.table(

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mien.completion import PCACompleter
 from mien.datasets import FaceSet, crop_rendered, make_faces
 from mien.errors import InputError, NotEnoughDataError
+from papers.hallucination import curve as curves
 from papers.hallucination import data
 from papers.hallucination import report as hallucination
 from papers.hallucination import run as runs
@@ -36,6 +38,20 @@ def test_whole_report_of_a_small_set(
     assert _value(fidelity["ridge"]["PSNR"]) > _value(fidelity["K-SVD"]["PSNR"])
     assert [row["probe"] for row in tables[1]["rows"]] == ["original", "K-SVD", "DW-KSVD", "ridge"]
     assert report.write(tmp_path).exists()
+
+
+def test_a_learning_curve_adds_people(small: data.Faces, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(curves, "_KERNEL_FACES", 100)
+    monkeypatch.setattr(curves, "FeatureRidgeCompleter", lambda **given: PCACompleter(10))
+    monkeypatch.setattr(hallucination, "load_sets", lambda *args: [small])
+    report = hallucination.reproduce_hallucination(sets=("rendered",), quick=True, curve=True)
+    rows = report.to_dict()["parts"][0]["rows"]
+    assert [row["faces"] for row in rows] == [80, 160, 320]
+    assert _value(rows[-1]["ridge"]) > _value(rows[0]["ridge"])
+    assert [bool(row.get("kernel ridge")) for row in rows] == [True, False, False]
+    gains = [row["gain of the last doubling"] for row in rows]
+    assert gains[0] is None
+    assert gains[1] == pytest.approx(_value(rows[1]["ridge"]) - _value(rows[0]["ridge"]), abs=0.006)
 
 
 def _value(cell: Any) -> float:

@@ -29,7 +29,7 @@ _FLOOR = 1e-3
 class MixtureCompleter(Completer):
     """Expect the covered features from the visible ones under a mixture of probabilistic CCA.
 
-    The method of choice for hundreds of faces; with thousands the ridge regressions catch up.
+    Worth a trial on hundreds of faces, beside a ridge whose penalty is well chosen.
 
     Parameters
     ----------
