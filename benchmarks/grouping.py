@@ -1,8 +1,10 @@
 """Grouping of very many faces: agreement with all against all, time, memory.
 
-``python -m benchmarks grouping [--faces N ...] [--exact N] [--per-person 10]``: vectors are drawn
-from the shipped model, so that people are as hard to tell apart as it says, and joined by the rule
-of ``mien cluster``. ``--exact`` also compares all with all, for so many faces.
+``python -m benchmarks grouping [--faces N ...] [--exact N] [--per-person 10] [--workers N]``:
+vectors are drawn from the shipped model, so that people are as hard to tell apart as it says, and
+joined by the rule of ``mien cluster``. ``--exact`` also compares all with all, for so many faces.
+With ``--workers`` so many workers of Dask find the neighbours. ``--new N`` also adds so many new
+faces to the sorted ones.
 """
 
 from __future__ import annotations
@@ -11,11 +13,14 @@ import argparse
 import json
 import resource
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from benchmarks.distributed import Watch
 from mien._core.progress import listening
 
 
@@ -62,8 +67,34 @@ def drawn_threshold(scorer: Any, rate: float) -> float:
     return float(edge + slope * np.log(share / rate))
 
 
+@contextmanager
+def finding(n_workers: int) -> Iterator[dict[str, Any]]:
+    """Options of `link_faces` by which so many workers of Dask find the neighbours."""
+    if not n_workers:
+        yield {}
+        return
+    from distributed import Client, LocalCluster
+    from mien.distributed import finding_neighbours
+
+    with (
+        LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, dashboard_address="127.0.0.1:0"
+        ) as cluster,
+        Client(cluster) as client,
+        finding_neighbours(client) as find,
+    ):
+        yield {"find": find}
+
+
 def run(
-    n_faces: int, per_person: float, *, exact: bool, neighbours: int | None, drawn: bool
+    n_faces: int,
+    per_person: float,
+    *,
+    exact: bool,
+    neighbours: int | None,
+    drawn: bool,
+    n_workers: int,
+    n_new: int,
 ) -> dict[str, object]:
     from sklearn.metrics import adjusted_rand_score
 
@@ -86,18 +117,33 @@ def run(
             print(f"  {now - began:7.1f} s  {words}: {done:,} of {total or 0:,}", flush=True)
             last[:] = [now, words]
 
-    began = time.monotonic()
-    cpu = time.process_time()
-    with listening(show):
-        linked = link_faces(scorer, X, threshold, neighbours=neighbours)
+    with finding(n_workers) as options, Watch() as watch:
+        began = time.monotonic()
+        with listening(show):
+            linked = link_faces(scorer, X, threshold, neighbours=neighbours, **options)
+        seconds = time.monotonic() - began
     row |= {
         "neighbours": neighbours,
-        "seconds": round(time.monotonic() - began, 1),
-        "cpu_seconds": round(time.process_time() - cpu, 1),
+        "seconds": round(seconds, 1),
+        "cpu_seconds": round(watch.cpu, 1),
         "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        "workers": n_workers,
+        "worker_mib": watch.mib,
         "sets_found": int(linked.labels.max()) + 1,
         "ari_truth": round(float(adjusted_rand_score(people, linked.labels)), 5),
     }
+    if n_new:
+        more, _ = draw_faces(n_new, per_person, seed=2)
+        known = np.concatenate([linked.labels, np.full(n_new, -1)])
+        began, cpu = time.monotonic(), time.process_time()
+        both = np.concatenate([X, more])
+        added = link_faces(scorer, both, threshold, known=known, neighbours=neighbours)
+        row |= {
+            "added": n_new,
+            "added_seconds": round(time.monotonic() - began, 1),
+            "added_cpu_seconds": round(time.process_time() - cpu, 1),
+            "kept": round(float(adjusted_rand_score(linked.labels, added.labels[:n_faces])), 5),
+        }
     if exact:
         began, cpu = time.monotonic(), time.process_time()
         whole = link_faces(scorer, X, threshold, neighbours=0)
@@ -119,11 +165,14 @@ def main(argv: list[str]) -> None:
     )
     parser.add_argument("--per-person", type=float, default=10.0)
     parser.add_argument("--neighbours", type=int, default=24)
+    parser.add_argument("--workers", type=int, default=0, help="of Dask; 0 does it in this process")
+    parser.add_argument("--new", type=int, default=0, help="faces to add to the sorted ones")
     parser.add_argument("--out", type=Path, default=None, help="append rows of JSON to this file")
     chosen = parser.parse_args(argv)
     for n in chosen.faces:
         exact = n <= chosen.exact
         settings = {"neighbours": chosen.neighbours, "drawn": chosen.drawn}
+        settings |= {"n_workers": chosen.workers, "n_new": chosen.new}
         row = run(n, chosen.per_person, exact=exact, **settings)
         print(json.dumps(row), flush=True)
         if chosen.out is not None:

@@ -110,6 +110,68 @@ def test_a_process_of_this_machine_killed_in_the_middle_changes_nothing(tmp_path
     assert np.array_equal(model.projection_, expected.projection_)
 
 
+def test_a_scheduler_that_is_lost_is_said(tmp_path):
+    """A scheduler of its own, killed while parts are read."""
+    import subprocess
+    import sys
+
+    from distributed import Client
+
+    X, people = draw()
+    named = tmp_path / "scheduler.json"
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    start = [sys.executable, "-m", "dask"]
+    place = ["--scheduler-file", str(named)]
+    scheduler = subprocess.Popen(
+        [*start, "scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", *place],
+        **quiet,
+    )
+    worker = None
+    try:
+        deadline = time.monotonic() + 120
+        while not named.exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        worker = subprocess.Popen(
+            [*start, "worker", *place, "--nthreads", "1", "--no-nanny", "--no-dashboard",
+             "--local-directory", str(tmp_path)], **quiet,
+        )  # fmt: skip
+        with Client(scheduler_file=str(named), timeout="120s") as client:
+            client.wait_for_workers(1, timeout=120)
+
+            def ending():
+                for k in range(12):
+                    if k == 7:
+                        scheduler.kill()
+                    yield X[k::12], people[k::12]
+
+            with pytest.raises(DataError, match="is lost: nothing was written"):
+                fit(JointBayesian(), ending(), client=client)
+    finally:
+        for process in (scheduler, worker):
+            if process is not None:
+                process.kill()
+                process.wait()
+
+
+def test_a_worker_that_joins_changes_nothing(cluster, client):
+    X, people = draw()
+    parts = [(X[i::12], people[i::12]) for i in range(12)]
+    expected = fit(JointBayesian(), iter(parts), n_workers=1)
+
+    def growing():
+        for k, part in enumerate(parts):
+            if k == 4:
+                cluster.scale(3)
+            yield part
+
+    try:
+        model = fit(JointBayesian(), growing(), client=client)
+    finally:
+        cluster.scale(2)
+    assert np.array_equal(model.projection_, expected.projection_)
+    assert model.n_samples_ == len(X)
+
+
 def test_nobody_answers():
     with pytest.raises(InputError, match="got int"):
         connect(5)

@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from sklearn.pipeline import make_pipeline
 
-from mien._core.passes import BatchPasses, RunningMoments, split_rows
+from mien._core.passes import BatchPasses, RunningMoments, choose_rows, split_rows
 from mien.distributed import fit
 from mien.errors import InputError
-from mien.multiview import MixturePCCA
-from mien.multiview._mixture_passes import choose_rows
+from mien.multiview import FisherVector, MixturePCCA
 from mien.sparse import KSVD, WeightedKSVD
 from mien.subspace import Eigenfaces
 from tests.near import assert_near
@@ -103,13 +102,31 @@ def test_moments_add_up(views):
 
 def test_the_sample_for_a_start_depends_on_the_samples_only(views):
     """A share of the rows is chosen by their values, however the batches are cut."""
-    X, Y = views
-    given = np.zeros(9), np.ones(9), 0.3, 7
-    whole = choose_rows((X, Y), *given).values
-    parts = [choose_rows(part, *given).values for part in cut((X, Y), (1, 499, 400))]
+    X = views[0]
+    whole = choose_rows(X, 0.3, 7)
+    parts = [choose_rows(part, 0.3, 7) for (part,) in cut((X,), (1, 499, 400))]
     assert np.array_equal(whole, np.concatenate(parts))
-    assert 0.2 < len(whole) / len(X) < 0.4
-    assert not np.array_equal(whole[:5], choose_rows((X, Y), *given[:3], 8).values[:5])
+    assert 0.2 < whole.mean() < 0.4
+    assert not np.array_equal(whole, choose_rows(X, 0.3, 8))
+    assert choose_rows(X, 1, 7).all()
+
+
+def test_gaussians_of_fisher_vectors_from_parts(views):
+    X = np.hstack(views) + 30
+    whole = FisherVector(3, random_state=0).fit([X[:500], X[500:]])
+    spread = fit(FisherVector(3, random_state=0), [X[:120], X[120:120], X[120:]], n_workers=1)
+    for name in ("weights_", "means_", "covariances_", "precisions_cholesky_"):
+        assert_near(getattr(spread.mixture_, name), getattr(whole.mixture_, name), 6, note=name)
+    assert spread.n_iter_ == whole.n_iter_
+    assert spread.mixture_.converged_
+    assert_near(spread.transform([X[:50]]), whole.transform([X[:50]]), 6)
+    # A share places the Gaussians, all descriptors are learned from.
+    some = fit(
+        FisherVector(3, max_descriptors=200, random_state=0), [X[:300], X[300:]], n_workers=1
+    )
+    assert_near(np.sort(some.mixture_.weights_), np.sort(whole.mixture_.weights_), 2)
+    with pytest.raises(InputError, match="all descriptors are the same"):
+        fit(FisherVector(2), [np.ones((9, 3))], n_workers=1)
 
 
 @pytest.mark.needs("distributed")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
+from mien.distributed import finding_neighbours
 from mien.errors import DataError, InputError, MissingDataError
 from mien.gallery import NeighbourGraph
 from mien.recognition import load_source
@@ -65,6 +66,20 @@ def test_neighbours_agree_with_all_against_all(scorer):
     assert adjusted_rand_score(exact.labels, graph.labels) >= 0.99
     assert adjusted_rand_score(people, graph.labels) >= 0.9
     assert graph.ratios.min() >= threshold
+
+
+@pytest.mark.parametrize("n_workers", [1, 2])
+def test_workers_search_shards_and_join_the_same_faces(scorer, n_workers, monkeypatch):
+    monkeypatch.setattr("mien.distributed._neighbours._SHARD", 250)
+    X, people = draw(scorer, 80, 8)
+    threshold = scorer.threshold(fpir=0.03, n_people=len(X) - 1, extrapolate=True)
+    exact = link_faces(scorer, X, threshold, neighbours=0)
+    with finding_neighbours(n_workers=n_workers) as find:
+        found = link_faces(scorer, X, threshold, neighbours=16, find=find)
+        near = find(scorer, X, np.arange(40), 5)
+    assert adjusted_rand_score(exact.labels, found.labels) >= 0.99
+    assert not np.any(near == np.arange(40)[:, None])  # nobody is their own neighbour
+    assert np.mean(people[near[:, 0]] == people[:40]) > 0.9
 
 
 def test_groups_stay_together_and_faces_of_one_picture_apart(scorer):

@@ -8,6 +8,7 @@ the other in this process. ``mien.distributed`` has another one, in which worker
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypeVar
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 from mien._core.progress import report
 from mien.errors import InputError
 
-__all__ = ["BatchPasses", "Passes", "RunningMoments", "Sums", "split_rows"]
+__all__ = ["BatchPasses", "Passes", "Rows", "RunningMoments", "Sums", "choose_rows", "split_rows"]
 
 
 class Mergeable(Protocol):
@@ -83,6 +84,35 @@ class RunningMoments:
             self.mean = self.mean + change * other.n / n
         self.n = n
         return self
+
+
+@dataclass
+class Rows:
+    """Rows (n, d) that are kept; those of later batches come after them."""
+
+    values: np.ndarray
+
+    def merge(self, other: Rows) -> Rows:
+        """Put the rows of later batches behind these."""
+        return Rows(np.concatenate([self.values, other.values]))
+
+
+def choose_rows(X: np.ndarray, share: float, seed: int) -> np.ndarray:
+    """About a share of the rows, as booleans (n,).
+
+    Whether a row is among them depends on its values and the seed: batches may be cut anyhow.
+    """
+    if share >= 1:
+        return np.ones(len(X), dtype=bool)
+    words = np.ascontiguousarray(X).view(np.uint32).astype(np.uint64)
+    rng = np.random.default_rng(seed)
+    odd = rng.integers(0, 2**63, words.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
+    mixed = words @ odd
+    for factor, bits in ((0xBF58476D1CE4E5B9, 30), (0x94D049BB133111EB, 27)):
+        mixed = (mixed ^ (mixed >> np.uint64(bits))) * np.uint64(factor)
+    mixed ^= mixed >> np.uint64(31)
+    drawn: np.ndarray = (mixed >> np.uint64(11)).astype(np.float64) / 2.0**53 < share
+    return drawn
 
 
 def split_rows(batch: Any, size: int) -> Iterable[Any]:

@@ -61,13 +61,15 @@ def fit(
     model : estimator
         Whatever is fitted from additive statistics: `JointBayesian`, `TransferJointBayesian` (with
         a number as its strength), `RelevantComponents`, `NullSpaceProjection`, `Fisherfaces`,
-        `Eigenfaces`, or a pipeline of those and of steps that learn nothing.
+        `Eigenfaces`; by several passes `MixturePCCA`, `FisherVector` (of descriptors) and `KSVD`;
+        or a pipeline of those and of steps that learn nothing.
     X : array, Dask array, path, list of paths, or iterable
         An array or memory map (n, d); a Dask array; a file or a folder of ``.npy``, Parquet or
         Zarr, or a list of them; or an iterable of ``(X, y)``.
     y : array, Dask array, str, path, list of paths, or None
         The person (or group) of each vector: labels of all rows; for Parquet the name of a
-        column; for ``.npy`` and Zarr one file of labels beside each file of vectors.
+        column; for ``.npy`` and Zarr one file of labels beside each file of vectors. For
+        `MixturePCCA` the second view, likewise.
     client : distributed.Client, str or None
         Dask's client, the address of a scheduler, or ``"local"``. None uses processes of this
         machine, without Dask.
@@ -145,7 +147,7 @@ def _check_learner(model: Any) -> None:
         raise InputError(
             f"{type(model).__name__} is not fitted from additive statistics; JointBayesian, "
             "TransferJointBayesian, RelevantComponents, NullSpaceProjection, Fisherfaces, "
-            "Eigenfaces, MixturePCCA, KSVD and pipelines of them are"
+            "Eigenfaces, MixturePCCA, FisherVector, KSVD and pipelines of them are"
         )
     if hasattr(getattr(model, "source", None), "steps"):
         raise InputError(

@@ -39,6 +39,9 @@ class Team(Protocol):
     def get(self, call: Any) -> Any:
         """Wait for the result of a call, or raise its error."""
 
+    def settle(self, call: Any) -> Any:
+        """Wait for a call: its result, or the call where results stay with the workers."""
+
     def share(self, array: np.ndarray) -> Any:
         """What stands for a large array among the arguments of many calls; see `unshare`."""
 
@@ -57,6 +60,8 @@ class _Here:
 
     def get(self, call: Any) -> Any:
         return call
+
+    settle = get
 
     def share(self, array: np.ndarray) -> Any:
         return array
@@ -141,6 +146,8 @@ class _Processes:
                 self._restart(error)
         return call
 
+    settle = get
+
     def share(self, array: np.ndarray) -> Any:
         """Write it once; the processes map the same memory."""
         self._shared += 1
@@ -196,6 +203,14 @@ class _Dask:
         with self._explaining():
             return call.result()
 
+    def settle(self, call: Any) -> Any:
+        """Wait for a call; its result stays with the workers, its error is raised."""
+        from distributed import wait
+
+        with self._explaining():
+            wait(call)
+            return call.result() if call.status in ("error", "cancelled", "lost") else call
+
     def share(self, array: np.ndarray) -> Any:
         with self._explaining():
             return self.client.scatter(array, broadcast=True, hash=False)
@@ -209,10 +224,12 @@ class _Dask:
     def _explaining(self) -> Iterator[None]:
         from concurrent.futures import CancelledError
 
-        from distributed.client import FutureCancelledError
+        from distributed.client import FutureCancelledError, FuturesCancelledError
         from distributed.comm import CommClosedError
 
         from distributed import KilledWorker
+
+        lost = CommClosedError, CancelledError, FutureCancelledError, FuturesCancelledError
 
         try:
             yield
@@ -221,9 +238,7 @@ class _Dask:
                 "a task has killed several workers, most likely for want of memory: give workers "
                 "more memory, or make smaller parts"
             ) from error
-        except (CommClosedError, CancelledError, FutureCancelledError, OSError) as error:
-            if isinstance(error, OSError) and not isinstance(error, CommClosedError):
-                raise
+        except lost as error:
             raise DataError(
                 f"the scheduler at {self.address} is lost: nothing was written. Start it and run "
                 "the same command again; what a journal holds is not done again"
@@ -308,20 +323,8 @@ def stream(
     for item in items:
         waiting.append(team.call(function, item, *args))
         if len(waiting) > _AHEAD * team.n_workers:
-            yield _finish(team, waiting.popleft())
+            yield team.settle(waiting.popleft())
             report(words, done := done + 1, total)
     while waiting:
-        yield _finish(team, waiting.popleft())
+        yield team.settle(waiting.popleft())
         report(words, done := done + 1, total)
-
-
-def _finish(team: Team, call: Any) -> Any:
-    """Wait for a call; results that stay with the workers are not fetched."""
-    if not team.keeps_results:
-        return team.get(call)
-    from distributed import wait
-
-    wait(call)
-    if call.status == "error":
-        team.get(call)
-    return call

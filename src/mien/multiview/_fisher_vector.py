@@ -17,9 +17,13 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import POSITIVE_FRACTION, POSITIVE_INTEGER
+from mien._core.passes import Passes, RunningMoments
+from mien._core.rows import check_rows
 from mien._core.sampling import cap_rows
+from mien._core.types import FLOATS
 from mien.errors import InputError
 from mien.multiview._bags import check_bags, encode_bags
+from mien.multiview._gaussian_passes import fit_gaussians
 from mien.multiview._mixture import exp_safely
 from mien.multiview._normalise import normalise
 
@@ -183,11 +187,7 @@ class FisherVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
             raise InputError("nothing to encode: weights, means and variances are all False")
         descriptors = check_bags(X).descriptors
         rng = check_random_state(self.random_state)
-        if len(descriptors) < self.n_components:
-            raise InputError(
-                f"{self.n_components} Gaussians need at least as many descriptors; "
-                f"got n_samples = {len(descriptors)}"
-            )
+        self._check_number(len(descriptors))
         descriptors = cap_rows(descriptors, self.max_descriptors, rng)
         spread = float(descriptors.var(axis=0, dtype=np.float64).mean())
         if np.all(descriptors == descriptors[0]):
@@ -195,15 +195,59 @@ class FisherVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
                 "all descriptors are the same, so there is nothing to model: "
                 f"n_samples = {len(descriptors)}"
             )
-        self.mixture_ = GaussianMixture(
+        mixture = self._mixture(spread, descriptors.dtype, rng)
+        # E[x²] − μ² of float32 can fall below zero.
+        self.mixture_ = mixture.fit(descriptors.astype(np.float64))
+        self.n_iter_ = self.mixture_.n_iter_
+        self.n_features_in_ = descriptors.shape[1]
+        return self
+
+    def _check_number(self, n: int) -> None:
+        if n < self.n_components:
+            raise InputError(
+                f"{self.n_components} Gaussians need at least as many descriptors; "
+                f"got n_samples = {n}"
+            )
+
+    def _mixture(self, spread: float, dtype: Any, rng: np.random.RandomState) -> GaussianMixture:
+        """What is fitted to descriptors with this mean variance."""
+        return GaussianMixture(
             self.n_components,
             covariance_type="diag",
             max_iter=self.max_iter,
-            reg_covar=max(1e-6 * spread, np.finfo(descriptors.dtype).tiny),
+            reg_covar=max(1e-6 * spread, np.finfo(dtype).tiny),
             random_state=rng.randint(2**31 - 1),
-        ).fit(descriptors.astype(np.float64))  # E[x²] − μ² of float32 can fall below zero
+        )
+
+    def _check_batch(self, X: Any, y: Any = None, reset: bool = False) -> np.ndarray:
+        """Descriptors (n, d) as the passes take them; which bag each is of does not matter."""
+        batch = check_rows(X, input_name="a batch of descriptors", dtype=FLOATS)
+        if reset:
+            self.n_features_in_ = batch.shape[1]
+        if batch.shape[1] != self.n_features_in_:
+            raise InputError(f"batches must be (n, {self.n_features_in_}); got {batch.shape}")
+        return np.asarray(batch)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def _fit_passes(self, passes: Passes, first: tuple[np.ndarray, Any]) -> FisherVector:
+        """Learn the mixture from passes that somebody else makes over batches of descriptors.
+
+        All descriptors are learned from; ``max_descriptors`` of them place the Gaussians.
+        """
+        dtype = self._check_batch(first[0], reset=True).dtype
+        moments = passes.total(RunningMoments)
+        self._check_number(moments.n)
+        rng = check_random_state(self.random_state)
+        spread = float((moments.scatter / moments.n).mean())
+        if spread == 0:
+            raise InputError(
+                "all descriptors are the same, so there is nothing to model: "
+                f"n_samples = {moments.n}"
+            )
+        mixture = self._mixture(spread, dtype, rng)
+        share = min(1.0, self.max_descriptors / moments.n)
+        self.mixture_ = fit_gaussians(mixture, passes, moments.mean, share, mixture.random_state)
         self.n_iter_ = self.mixture_.n_iter_
-        self.n_features_in_ = descriptors.shape[1]
         return self
 
     @property

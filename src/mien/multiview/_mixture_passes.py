@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mien._core.passes import RunningMoments
+from mien._core.passes import Rows, RunningMoments, choose_rows
 from mien.multiview._mixture import (
     LatentStatistics,
     MixtureStatistics,
@@ -26,25 +26,14 @@ __all__ = [
     "Expected",
     "Statistics",
     "assign_rows",
-    "choose_rows",
     "expect_rows",
     "pool_moments",
+    "sample_rows",
     "sum_seconds",
 ]
 
 Pair = tuple[np.ndarray, np.ndarray]
 Statistics = MixtureStatistics | LatentStatistics
-
-
-@dataclass
-class Rows:
-    """Rows (n, D) that are kept; other batches' rows come after them."""
-
-    values: np.ndarray
-
-    def merge(self, other: Rows) -> Rows:
-        """Put the rows of later batches behind these."""
-        return Rows(np.concatenate([self.values, other.values]))
 
 
 @dataclass
@@ -93,29 +82,12 @@ def _centre(batch: Pair, location: np.ndarray) -> np.ndarray:
     return V
 
 
-def choose_rows(
+def sample_rows(
     batch: Pair, location: np.ndarray, scale: np.ndarray, share: float, seed: int
 ) -> Rows:
-    """About a share of the samples, scaled, to place the components by.
-
-    Whether a sample is among them depends on the sample and the seed: batches may be cut anyhow.
-    """
-    if share < 1:
-        kept = _draw_numbers(batch[0], seed) < share
-        batch = batch[0][kept], batch[1][kept]
-    return Rows(_centre(batch, location) * scale)
-
-
-def _draw_numbers(X: np.ndarray, seed: int) -> np.ndarray:
-    """A number (n,) between 0 and 1 for each row, by its bytes."""
-    words = np.ascontiguousarray(X).view(np.uint32).astype(np.uint64)
-    rng = np.random.default_rng(seed)
-    odd = rng.integers(0, 2**63, words.shape[1], dtype=np.uint64) * np.uint64(2) + np.uint64(1)
-    mixed = words @ odd
-    for factor, bits in ((0xBF58476D1CE4E5B9, 30), (0x94D049BB133111EB, 27)):
-        mixed = (mixed ^ (mixed >> np.uint64(bits))) * np.uint64(factor)
-    mixed ^= mixed >> np.uint64(31)
-    return (mixed >> np.uint64(11)).astype(np.float64) / 2.0**53
+    """About a share of the samples, scaled, to place the components by."""
+    kept = choose_rows(batch[0], share, seed)
+    return Rows(_centre((batch[0][kept], batch[1][kept]), location) * scale)
 
 
 def assign_rows(

@@ -32,9 +32,9 @@ from mien.multiview._mixture_passes import (
     Expected,
     Statistics,
     assign_rows,
-    choose_rows,
     expect_rows,
     pool_moments,
+    sample_rows,
     sum_seconds,
 )
 from mien.multiview._mixture_start import (
@@ -355,7 +355,7 @@ class MixturePCCA(MixtureUse, BaseEstimator):
         share = min(1.0, _KMEANS_SAMPLES / n_samples)
         seed = rng.randint(2**31 - 1)
         location = self.location_.astype(dtype)
-        points = passes.total(choose_rows, location, scale, share, seed).values
+        points = passes.total(sample_rows, location, scale, share, seed).values
         if len(points) < self.n_components:
             raise InputError(f"{len(points)} samples cannot start {self.n_components} components")
         with warnings.catch_warnings():
