@@ -164,6 +164,74 @@ def test_errors_have_their_numbers(
         assert (said.status_code, said.json()["code"]) == (404, 10)
 
 
+def test_a_face_that_is_nobody_still_has_a_subject(
+    client: httpx.Client, portraits: dict[str, list[bytes]], group: bytes
+) -> None:
+    """Viseron reads the first subject unguarded."""
+    empty = client.post(f"{BASE}/recognize", files={"file": group}).json()["result"]
+    assert [face["subjects"] for face in empty] == [[], []]
+    ann = client.post(f"{BASE}/faces?subject=Ann", files={"file": portraits["Ann"][0]}).json()
+    (gallery,) = client.get("/v1/galleries").json()
+    said = {"kind": "not-this-person", "face": ann["image_id"], "person": "Ann"}
+    made = client.post(f"/v1/galleries/{gallery['name']}/constraints", json=said)
+    assert made.status_code == 201
+    for count in (1, 3):
+        query = f"{BASE}/recognize?prediction_count={count}"
+        (face,) = client.post(query, files={"file": portraits["Ann"][0]}).json()["result"]
+        assert face["unknown"] is True
+        assert face["subjects"][0]["subject"] == "Ann"
+        assert face["subjects"][0]["similarity"] < 0.5
+    client.delete(f"{BASE}/subjects")
+
+
+def test_facts_of_the_wire(
+    client: httpx.Client, portraits: dict[str, list[bytes]], group: bytes, meadow: bytes
+) -> None:
+    ann, files = portraits["Ann"][0], {"file": portraits["Ann"][0]}
+    prefixed = "data:image/png;base64," + base64.b64encode(ann).decode()
+    added = client.post(f"{BASE}/faces/?subject=Ann", json={"file": prefixed})
+    assert added.status_code == 201
+    image = added.json()["image_id"]
+    assert str(uuid.UUID(image)) == image
+    # Largest first, as many as asked for; a text instead of a flag; an unknown key of the query.
+    found = client.post(f"{BASE}/recognize/?limit=1&status=1&x=y", files={"file": group}).json()
+    assert len(found["result"]) == 1
+    assert found["result"][0]["execution_time"]["detector"] > 0
+    sure = client.post("/api/v1/detection/detect?det_prob_threshold=1", files={"file": group})
+    assert (sure.status_code, sure.json()["code"]) == (400, 28)
+    for path, options, status, number in (
+        ("POST /verification/verify", {"files": {"source_image": group, "target_image": ann}},
+         400, 31),
+        ("POST /verification/verify", {"files": {"source_image": ann, "target_image": meadow}},
+         400, 28),
+        ("POST /verification/verify", {"files": {"source_image": ann}}, 400, 34),
+        ("POST /recognition/recognize?prediction_count=0", {"files": files}, 404, 400),
+        (f"POST /recognition/embeddings/faces/{uuid.uuid4()}/verify",
+         {"json": {"embeddings": [[1.0] * 128]}}, 404, 44),
+        ("DELETE /recognition/subjects/Nobody", {}, 404, 42),
+        ("PATCH /recognition/subjects", {}, 404, 0),
+        ("POST /recognition/subjects", {"json": {"subject": "x" * 51}}, 400, 26),
+        ("POST /recognition/subjects", {"json": {"subject": " "}}, 400, 26),
+        (f"GET /static/short/images/{image}", {}, 400, 26),
+        (f"GET /static/{uuid.uuid4()}/images/{image}", {}, 404, 10),
+        (f"GET /recognition/faces/{uuid.uuid4()}/img", {}, 404, 11),
+    ):  # fmt: skip
+        method, _, place = path.partition(" ")
+        said = client.request(method, f"/api/v1{place}", **options)
+        assert (said.status_code, said.json()["code"]) == (status, number), path
+    shown = client.get(f"/api/v1/static/{client.headers['x-api-key']}/images/{image}")
+    assert (shown.status_code, shown.content) == (200, b"")
+    assert set(client.get("/api/v1/config").json()) == {"clientMaxFileSize", "clientMaxBodySize"}
+    assert client.get("/api/v1/consistence/status").json()["status"] == "OK"
+    page = client.get(f"{BASE}/faces", params={"page": 7, "subject": "Ann"}).json()
+    assert (page["faces"], page["page_number"], page["page_size"]) == ([], 7, 20)
+    assert client.get(f"{BASE}/faces", params={"subject": "Nobody"}).json()["total_elements"] == 0
+    # With the last example goes the subject.
+    assert client.delete(f"{BASE}/faces/{image}").json()["subject"] == "Ann"
+    assert client.get(f"{BASE}/subjects").json() == {"subjects": []}
+    assert client.delete(f"{BASE}/faces").json() == {"deleted": 0}
+
+
 def test_deepstack(client: httpx.Client, portraits: dict[str, list[bytes]], group: bytes) -> None:
     key = {"api_key": client.headers["x-api-key"]}
     face = "/v1/vision/face"

@@ -7,6 +7,7 @@ import hashlib
 import io
 import random
 import socket
+import threading
 import time
 import uuid
 import zipfile
@@ -292,6 +293,41 @@ def test_a_job_goes_on_after_the_end_of_the_server(
         assert (job["state"], job["detail"]) == ("done", "")
         people = client.get("/v1/galleries/g/people").json()["people"]
         assert {one["name"]: one["faces"] for one in people} == dict.fromkeys(portraits, 1)
+
+
+def test_an_accepted_write_is_finished_when_the_server_is_told_to_stop(
+    own_server: Server, portraits: dict[str, list[bytes]]
+) -> None:
+    """SIGTERM comes while the first of several pictures is being enrolled."""
+    own_server.start()
+    process = own_server.process
+    assert process is not None
+    pictures = [one for many in portraits.values() for one in many]
+    files = [("f", (f"{k}.png", one)) for k, one in enumerate(pictures)]
+    answers: list[httpx.Response] = []
+
+    def enrol() -> None:
+        with httpx.Client(base_url=own_server.url, timeout=300) as writer:
+            answers.append(
+                writer.post("/v1/galleries/g/enrol", params={"person": "P"}, files=files)
+            )
+
+    with httpx.Client(base_url=own_server.url, timeout=120) as client:
+        client.post("/v1/galleries", json={"name": "g"}).raise_for_status()
+        writing = threading.Thread(target=enrol)
+        writing.start()
+        while writing.is_alive() and "mien_faces_total 0.0" in client.get("/metrics").text:
+            time.sleep(0.01)
+    process.terminate()
+    writing.join(300)
+    process.wait(120)
+    (said,) = answers
+    assert said.status_code == 200
+    enrolled = {one["face"] for one in said.json() if one["face"]}
+    assert len(enrolled) == len(files)
+    own_server.start()
+    kept = httpx.get(f"{own_server.url}/v1/galleries/g/faces", timeout=120).json()["faces"]
+    assert {one["id"] for one in kept} == enrolled
 
 
 def test_logs_hold_no_name(

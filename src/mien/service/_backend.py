@@ -75,9 +75,9 @@ class Tenant:
         self.gallery.close()
 
 
-def find_id(gallery: Gallery, digest: str) -> str:
+def find_id(gallery: Gallery, digest: str, number: int = 0) -> str:
     """Id of the face of a picture that was enrolled a moment ago."""
-    stored = gallery.find_face(digest)
+    stored = gallery.find_face(digest, number)
     if stored is None:
         raise Problem(409, "face-gone", "The face was deleted while it was enrolled.")
     return stored.id

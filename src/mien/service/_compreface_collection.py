@@ -101,19 +101,20 @@ async def add_face(request: Request) -> dict[str, Any]:
     name = check_subject(query["subject"])
     options = read_options(query)
     (picture,) = await read_files(request, "file")
-    result, _ = await find_faces(request, tenant, picture, options)
-    if len(result.faces) > 1:
+    seen = await find_faces(request, tenant, picture, options)
+    if len(seen.numbers) > 1:
         raise Refusal(400, 31, "Found more than one face in the given image")
-    face = result.faces[0]
+    (number,), (face,) = seen.numbers, seen.faces
     small = await backend_of(request).draw_head(picture, face.face.box, tenant)
 
     def enrol() -> str:
         quality = None if face.quality is None else float(face.quality.score)
         tenant.gallery.enrol(
-            name, face.vector[None], digests=[result.digest], sources=[picture.name],
-            qualities=[quality], thumbnails=None if small is None else [small],
+            name, face.vector[None], digests=[seen.result.digest], faces=[number],
+            sources=[picture.name], qualities=[quality],
+            thumbnails=None if small is None else [small],
         )  # fmt: skip
-        return find_id(tenant.gallery, result.digest)
+        return find_id(tenant.gallery, seen.result.digest, number)
 
     return {"image_id": await tenant.run(enrol), "subject": name}
 

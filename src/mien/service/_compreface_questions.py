@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from fastapi import APIRouter, Request
 
-from mien.recognition import identify_result
+from mien.gallery import Gallery
+from mien.recognition import IdentifiedPicture, identify_result
 from mien.service._access import backend_of
 from mien.service._compreface_wire import (
     Refusal,
+    Seen,
     answer,
     find_faces,
     find_tenant,
@@ -32,11 +34,12 @@ async def recognize(request: Request) -> dict[str, Any]:
     tenant = find_tenant(request, "read")
     options = read_options(request.query_params)
     (picture,) = await read_files(request, "file")
-    result, seconds = await find_faces(request, tenant, picture, options)
+    seen = await find_faces(request, tenant, picture, options)
     fpir = backend_of(request).settings.fpir
-    named = await tenant.run(identify_result, result, tenant.gallery, fpir, options.count)
+    named, nearest = await tenant.run(_identify, tenant.gallery, seen, fpir, options.count)
     answers = []
-    for face in named.faces:
+    for number in seen.numbers:
+        face = named.faces[number]
         # The person that was assigned comes first, also where another one is a little nearer.
         ranked = sorted(face.candidates, key=lambda one: (one[0] != face.person, -one[1]))
         subjects = [
@@ -45,8 +48,8 @@ async def recognize(request: Request) -> dict[str, Any]:
         ]
         answers.append(
             {
-                **show_face(face.found, options, seconds),
-                "subjects": subjects,
+                **show_face(face.found, options, seen.seconds),
+                "subjects": subjects or [{"subject": one, "similarity": 0.0} for one in nearest],
                 "unknown": face.person is None,
                 **{
                     name: value
@@ -59,6 +62,18 @@ async def recognize(request: Request) -> dict[str, Any]:
     return answer(answers, options, tenant)
 
 
+def _identify(
+    gallery: Gallery, seen: Seen, fpir: float, count: int
+) -> tuple[IdentifiedPicture, list[str]]:
+    """Everybody on a picture, and a subject for a face that by what was said is nobody.
+
+    Clients read the first subject without looking whether there is one.
+    """
+    named = identify_result(seen.result, gallery, fpir, count)
+    first = gallery.faces(limit=1)
+    return named, [face.person for face in first]
+
+
 @router.post("/recognition/faces/{image_id}/verify")
 async def verify_face(request: Request, image_id: str) -> dict[str, Any]:
     tenant = find_tenant(request, "read")
@@ -66,17 +81,17 @@ async def verify_face(request: Request, image_id: str) -> dict[str, Any]:
     (picture,) = await read_files(request, "file")
     if await tenant.run(tenant.gallery.get_face, image_id) is None:
         raise Refusal(404, 11, "Image not found")
-    result, seconds = await find_faces(request, tenant, picture, options)
-    vectors = np.stack([found.vector for found in result.faces])
+    seen = await find_faces(request, tenant, picture, options)
+    vectors = np.stack([found.vector for found in seen.faces])
     ratios = await tenant.run(tenant.gallery.score_face, image_id, vectors)
     threshold = pair_threshold(request, tenant)
     answers = [
         {
-            **show_face(found, options, seconds),
+            **show_face(found, options, seen.seconds),
             "similarity": similarity(float(ratio), threshold),
             "log_ratio": float(ratio),
         }
-        for found, ratio in zip(result.faces, ratios, strict=True)
+        for found, ratio in zip(seen.faces, ratios, strict=True)
     ]
     return answer(answers, options, tenant)
 
@@ -87,8 +102,9 @@ async def detect(request: Request) -> dict[str, Any]:
     tenant = find_tenant(request, "read")
     options = read_options(request.query_params)
     (picture,) = await read_files(request, "file")
-    result, seconds = await find_faces(request, tenant, picture, options)
-    return answer([show_face(one, options, seconds) for one in result.faces], options, tenant)
+    seen = await find_faces(request, tenant, picture, options)
+    shown = [show_face(one, options, seen.seconds) for one in seen.faces]
+    return answer(shown, options, tenant)
 
 
 @router.post("/verification/verify")
@@ -97,10 +113,10 @@ async def verify(request: Request) -> dict[str, Any]:
     tenant = find_tenant(request, "read")
     options = read_options(request.query_params)
     source, target = await read_files(request, "source_image", "target_image")
-    first, seconds = await find_faces(request, tenant, source, options)
+    first = await find_faces(request, tenant, source, options)
     if len(first.faces) > 1:
         raise Refusal(400, 31, "Found more than one face in the source image")
-    second, more_seconds = await find_faces(request, tenant, target, options)
+    second = await find_faces(request, tenant, target, options)
     face = first.faces[0]
     targets = np.stack([found.vector for found in second.faces]).astype(np.float64)
     sources = np.repeat(face.vector[None].astype(np.float64), len(targets), axis=0)
@@ -108,11 +124,11 @@ async def verify(request: Request) -> dict[str, Any]:
     threshold = pair_threshold(request, tenant)
     matches = [
         {
-            **show_face(found, options, more_seconds),
+            **show_face(found, options, second.seconds),
             "similarity": similarity(float(ratio), threshold),
             "log_ratio": float(ratio),
         }
         for found, ratio in zip(second.faces, ratios, strict=True)
     ]
-    pair = {"source_image_face": show_face(face, options, seconds), "face_matches": matches}
+    pair = {"source_image_face": show_face(face, options, first.seconds), "face_matches": matches}
     return answer([pair], options, tenant)

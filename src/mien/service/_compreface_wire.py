@@ -21,6 +21,7 @@ from mien.service._problems import Problem
 __all__ = [
     "Options",
     "Refusal",
+    "Seen",
     "answer",
     "answer_problem",
     "check_subject",
@@ -36,6 +37,7 @@ __all__ = [
 ]
 
 _MAX_SUBJECT = 50
+_SHORTEST_KEY = 36  # CompreFace's keys are UUIDs
 _FORBIDDEN = ";/\\"
 _SDK_SUFFIX = "?det_prob_threshold="
 _CODES = {
@@ -84,6 +86,8 @@ def find_tenant(request: Request, role: str, key: str | None = None) -> Tenant:
         raise Refusal(400, 20, "Missing header: x-api-key")
     grant = find_grant(request, given)
     count_request(request, grant)
+    if grant is None and len(given) < _SHORTEST_KEY:
+        raise Refusal(400, 26, f"An API key has at least {_SHORTEST_KEY} characters")
     if grant is None:
         raise Refusal(404, 10, "Recognition service with the given API Key not found")
     name = grant.gallery
@@ -113,10 +117,18 @@ def read_options(query: QueryParams) -> Options:
     return Options(
         limit=read_whole(query, "limit", 0, 0),
         min_confidence=_read_number(query, "det_prob_threshold", 0.0),
-        count=read_whole(query, "prediction_count", 1, 1),
+        count=_read_count(query),
         plugins=frozenset(name.strip() for name in plugins.split(",")),
         status=query.get("status", "").strip().lower() in ("true", "1"),
     )
+
+
+def _read_count(query: QueryParams) -> int:
+    """How many subjects are asked for; too few has a number of its own in CompreFace."""
+    count = read_whole(query, "prediction_count", 1, -(2**63))
+    if count < 1:
+        raise Refusal(404, 400, "prediction_count must be at least 1")
+    return count
 
 
 def read_whole(query: QueryParams, name: str, default: int, least: int) -> int:
@@ -223,18 +235,35 @@ def answer(result: list[dict[str, Any]], options: Options, tenant: Tenant) -> di
     return said
 
 
-async def find_faces(
-    request: Request, tenant: Tenant, picture: Upload, options: Options
-) -> tuple[PictureResult, float]:
+@dataclass(frozen=True)
+class Seen:
+    """A picture, which of its faces were asked for, and how long it took to find them.
+
+    Faces keep their numbers in the picture: by these a gallery knows what was said about them.
+    """
+
+    result: PictureResult
+    numbers: list[int]
+    seconds: float
+
+    @property
+    def faces(self) -> list[FoundFace]:
+        return [self.result.faces[number] for number in self.numbers]
+
+
+async def find_faces(request: Request, tenant: Tenant, picture: Upload, options: Options) -> Seen:
     """Faces that are asked for, the largest first; none is CompreFace's error 28."""
     started = time.perf_counter()
     result = await backend_of(request).analyse(picture, tenant.engine)
-    faces = [found for found in result.faces if found.face.confidence >= options.min_confidence]
-    faces = faces[: options.limit] if options.limit else faces
-    if not faces:
+    numbers = [
+        number
+        for number, found in enumerate(result.faces)
+        if found.face.confidence >= options.min_confidence
+    ]
+    numbers = numbers[: options.limit] if options.limit else numbers
+    if not numbers:
         raise Refusal(400, 28, "No face is found in the given image")
-    kept = PictureResult(result.path, result.digest, result.size, faces)
-    return kept, time.perf_counter() - started
+    return Seen(result, numbers, time.perf_counter() - started)
 
 
 def pair_threshold(request: Request, tenant: Tenant) -> float:

@@ -111,6 +111,11 @@ async def undo(request: Request, gallery: str, wanted: Undone | None = None) -> 
                 return _show(done[0])
             if number is None:
                 refuse_if_unsure(request)
+        last = next((one for one in tenant.gallery.history() if one.undone is None), None)
+        if number is not None and last is not None and last.number != number:
+            raise Problem(
+                409, "changed-since", "Something else was changed since: undo that first."
+            )
         return _show(tenant.gallery.undo(number))
 
     return await tenant.run(work)

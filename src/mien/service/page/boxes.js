@@ -67,7 +67,7 @@ export function BoxedPicture({ src, alt, faces, chosen = null, width = 0, height
         <button key=${k} type="button" class=${`box ${face.person === null ? "unknown" : ""} ${side(face.box)}`} style=${where(face.box)}
           aria-pressed=${chosen === k} aria-label=${`${texts.person} ${k + 1}: ${face.person ?? texts.unknown}`}
           onClick=${() => !onDraw && onChoose?.(k)}>
-          <span class="chip"><${Name} name=${face.person} /></span>
+          <span class="chip"><span class="number">${k + 1}</span><span class="name"><${Name} name=${face.person} /></span></span>
         </button>
       `)}
       ${drawn && html`<div class="box" style=${where(drawn)}></div>`}

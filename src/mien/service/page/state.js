@@ -192,17 +192,24 @@ connected.subscribe((is) => {
  * @param {{final?: boolean, back?: () => Promise<unknown>}} [options] `back` takes it back where the history does not
  */
 export async function change(text, work, { final = false, back } = {}) {
-  let steps = 1;
+  /** @type {number[]} */
+  let numbers = [];
   const done = await trying(async () => {
     const said = await work();
-    steps = /** @type {any} */ (said)?.steps ?? 1;
+    if (!final && !back) numbers = await lastChanges(/** @type {any} */ (said)?.steps ?? 1);
     return true;
   });
   if (!done) return false;
-  say(text, "done", final ? undefined : () => undo(steps, back));
+  say(text, "done", back || numbers.length ? () => undo(numbers, back) : undefined);
   await changed();
   return true;
 }
+
+/** Numbers of the last changes, the newest first: an undo takes back these and no others. @param {number} n @returns {Promise<number[]>} */
+const lastChanges = (n) =>
+  call("GET", base("/history"), { query: { limit: n } })
+    .then((said) => said.changes.map((/** @type {any} */ one) => one.number))
+    .catch(() => []);
 
 /** @param {boolean} keep */
 export const keepPictures = (keep) =>
@@ -210,11 +217,11 @@ export const keepPictures = (keep) =>
     policy.value = await call("PATCH", base("/policy"), { json: { thumbnails: keep } });
   }, { final: true });
 
-/** Take the last changes back. @param {number} steps @param {(() => Promise<unknown>) | undefined} [back] */
-export async function undo(steps = 1, back) {
+/** Take changes back. @param {number[]} numbers the newest first @param {(() => Promise<unknown>) | undefined} back */
+async function undo(numbers, back) {
   const said = await trying(async () => {
     if (back) await back();
-    else for (let k = 0; k < steps; k++) await call("POST", base("/undo"));
+    else for (const number of numbers) await call("POST", base("/undo"), { json: { change: number } });
     return true;
   });
   if (said === undefined) return;

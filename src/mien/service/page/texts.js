@@ -8,13 +8,19 @@ const moments = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: 
 /** @param {number} n @param {string} one @param {string} other */
 const plural = (n, one, other) => `${numbers.format(n)} ${many.select(n) === "one" ? one : other}`;
 
+/** The log ratio from which odds are not told by their number. */
+const MILLION = Math.log(1e6);
+
 /** Odds as people say them. @param {number} log */
 function times(log) {
-  const size = Math.exp(Math.min(Math.abs(log), 30));
-  if (size > 1e6) return "more than a million";
+  if (Math.abs(log) >= MILLION) return "more than a million";
+  const size = Math.exp(Math.abs(log));
   if (size >= 1000) return numbers.format(Number(size.toPrecision(1)));
   return numbers.format(Number(size.toPrecision(size < 10 ? 2 : 1)));
 }
+
+/** @param {number} p */
+const chance = (p) => (p > 0.995 ? "more than 99 %" : p < 0.005 ? "less than 1 %" : `${Math.round(100 * p)} %`);
 
 export const texts = {
   // The shell
@@ -41,7 +47,7 @@ export const texts = {
   undo: "Undo",
   undone: "Undone.",
   nothingToUndo: "There is nothing to undo.",
-  notReached: "The server cannot be reached. Nothing was changed.",
+  notReached: "The server cannot be reached. What you did last may not have been done.",
   reconnecting: "The server cannot be reached. Trying again…",
   wentWrong: "Something went wrong in this page. Load it again.",
   noGallery: "There is no gallery yet",
@@ -179,7 +185,8 @@ export const texts = {
   ratioInWords: (ratio, threshold) => {
     const words = ratio >= 0 ? `${times(ratio)} to 1 for the same person` : `${times(ratio)} to 1 against the same person`;
     if (threshold === null || !Number.isFinite(threshold)) return words;
-    return `${words}, ${ratio >= threshold ? "above" : "below"} the threshold of ${times(threshold)} to 1`;
+    const where = ratio >= threshold ? "above the threshold" : "below the threshold";
+    return `${words}, ${where}${Math.abs(threshold) < MILLION ? ` of ${times(threshold)} to 1` : ""}`;
   },
   /** @param {number} rate */
   rateInWords: (rate) => `1 in ${numbers.format(Math.round(1 / rate))} strangers would be named`,
@@ -198,6 +205,8 @@ export const texts = {
   same: "Same",
   different: "Different",
   notSure: "Not sure",
+  reviewNobody: "Nothing to ask yet",
+  reviewNobodyDetail: "Questions come when there are pictures of several people. Import some first.",
   reviewDone: "Nothing left to ask",
   reviewDoneDetail: "mien is sure of everybody here. New pictures may bring new questions.",
   reviewHint: "The question whose answer helps most faces comes first.",
@@ -205,7 +214,7 @@ export const texts = {
   /** @param {number} n */
   answered: (n) => plural(n, "answer", "answers"),
   /** @param {number} p @param {number} n */
-  whyAsked: (p, n) => `mien believes ${Math.round(100 * p)} % “same”; ${plural(n, "face hangs", "faces hang")} on it`,
+  whyAsked: (p, n) => `The same person with ${chance(p)} · the answer decides ${plural(n, "face", "faces")}`,
   saidSame: "Noted: the same person.",
   saidDifferent: "Noted: never the same person.",
   saidSkip: "Skipped.",
@@ -220,6 +229,7 @@ export const texts = {
 
   // Unknown
   unknownHint: "People without a name who appear on several pictures, the most frequent first.",
+  nobodyYet: "People whom mien finds on your pictures and does not know appear here. Import some first.",
   nobodyUnknown: "No strangers",
   nobodyUnknownDetail: "Everybody who appears more than once has a name, or is ignored.",
   ignore: "Ignore for good",
@@ -246,7 +256,6 @@ export const texts = {
   addThis: "Add to…",
   /** @param {string} name */
   added: (name) => `The face was added to ${shown(name)}.`,
-  enrolled: "In the gallery",
   notEnrolled: "Not in the gallery",
   suggested: "Suggested",
 
@@ -256,6 +265,7 @@ export const texts = {
   tryCover: "A covered face",
   dropHere: "Drop pictures here",
   chooseFiles: "Choose files",
+  orCamera: "Or take a picture",
   useCamera: "Use the camera",
   stopCamera: "Stop the camera",
   takePicture: "Take a picture",
@@ -294,6 +304,7 @@ export const texts = {
   /** @param {number} n */
   nPictures: (n) => plural(n, "picture", "pictures"),
   keepPictures: "Keep small pictures of faces for this page",
+  keepPicturesWhy: "Without them you see plain heads instead of faces. Your photos themselves are never kept.",
   picturesKept: "Small pictures of faces are kept from now on.",
   picturesMissing: "This gallery keeps no small pictures of faces, so plain heads are shown.",
   picturesKeep: "Keep small pictures",
@@ -325,6 +336,8 @@ export const texts = {
   /** @param {string} name */
   galleryMade: (name) => `The gallery ${name} was made.`,
   keys: "Keys",
+  keyFor: "For",
+  allGalleries: "all galleries",
   keysDetail: "For programs, and for the page on other devices. As soon as there is a key, every program needs one.",
   newKey: "New key",
   role: "May",
@@ -343,17 +356,17 @@ export const texts = {
   rates: "False names",
   ratesDetail: "How many strangers may wrongly get a name. A stricter rate leaves more faces of known people unknown.",
   /** @param {number} miss */
-  ratesCost: (miss) => `at the price of leaving ${(100 * miss).toFixed(miss < 0.1 ? 1 : 0)} % of known faces unknown`,
-  ratesUnknown: "too few people here to measure what that costs",
-  rateChange: "The server is started with a rate:",
+  ratesCost: (miss) => `Leaves ${(100 * miss).toFixed(miss < 0.1 ? 1 : 0)} % of known faces unknown`,
+  ratesUnknown: "Too few people here to measure what that costs",
+  rateChange: "To change it, start the server with another rate:",
   audit: "Audit trail",
   auditDetail: "What was done to the gallery, without names.",
   noAudit: "Nothing was done yet.",
   /** @param {string} action @param {number} n @param {number} faces */
   auditLine: (action, n, faces) => `${action}: ${plural(n, "person", "people")}, ${plural(faces, "face", "faces")}`,
   retention: "Retention",
-  retentionDetail: "People whose time has come are deleted for good.",
-  retentionNone: "Nobody's time has come.",
+  retentionDetail: "For these people the consent or the retention period has ended. Deleting them is for good.",
+  retentionNone: "Nobody's consent or retention period has ended.",
   /** @param {number} n */
   purge: (n) => `Delete ${plural(n, "person", "people")}`,
   purged: "They were deleted.",

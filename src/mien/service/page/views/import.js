@@ -1,8 +1,9 @@
 /** Pictures into the gallery: by upload or from a folder of the server; jobs and what became of them. */
 
+import { signal } from "@preact/signals";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call, may, upload } from "../api.js";
-import { base, changed, gallery, keepPictures, policy, say, trying } from "../state.js";
+import { base, changed, gallery, keepPictures, people, policy, say, trying } from "../state.js";
 import { texts } from "../texts.js";
 import { html, Icon } from "../ui.js";
 import { droppedFiles, zip } from "../zip.js";
@@ -28,6 +29,14 @@ function* portions(files) {
   if (part.length) yield part;
 }
 
+/** Before the first import of a gallery, small pictures are proposed; this is what was chosen there. */
+const declined = signal(false);
+const isFresh = () => people.value?.length === 0 && policy.value?.thumbnails === false && may("admin");
+/** As the box says, before anything is imported: uploaded pictures are not there afterwards. */
+const preparePictures = async () => {
+  if (isFresh() && !declined.value) await keepPictures(true);
+};
+
 /** @param {{onStarted: () => void}} props */
 function Upload({ onStarted }) {
   const [over, setOver] = useState(false);
@@ -41,6 +50,7 @@ function Upload({ onStarted }) {
     const total = files.reduce((sum, one) => sum + one.file.size, 0) || 1;
     let sent = 0;
     setShare(0);
+    await preparePictures();
     await trying(async () => {
       const archives = files.filter((one) => /\.zip$/i.test(one.name));
       const pictures = files.filter((one) => !/\.zip$/i.test(one.name));
@@ -77,6 +87,7 @@ function Upload({ onStarted }) {
         <button type="button" class="primary" disabled=${share !== null} onClick=${() => input.current?.click()}>${texts.chooseFiles}</button>
       </div>
       <label class="check"><input type="checkbox" checked=${names} onChange=${() => setNames(!names)} /> ${texts.uploadNames}</label>
+      <${KeepPictures} />
       ${share !== null && html`<div role="status"><small>${texts.uploading}</small><progress aria-label=${texts.uploading} max="1" value=${share}></progress></div>`}
     </section>
   `;
@@ -90,6 +101,7 @@ function Folders({ onStarted }) {
     trying(() => call("GET", "/v1/folders", { query: { path: path.join("/") } })).then((said) => setFolders(said?.folders ?? []));
   }, [path.join("/")]);
   const start = async () => {
+    await preparePictures();
     const done = await trying(() => call("POST", base("/imports"), { json: { folder: path.join("/") } }));
     if (done) {
       say(texts.importStarted);
@@ -191,18 +203,24 @@ export function Jobs({ turn = 0 }) {
 
 /** Whether small pictures of faces are kept; without them the page can only draw heads. */
 export const KeepPictures = () => policy.value && html`
-  <label class="check">
-    <input type="checkbox" checked=${policy.value.thumbnails} disabled=${!may("admin")}
-      onChange=${() => keepPictures(!policy.value?.thumbnails)} />
-    ${texts.keepPictures}
-  </label>
+  <div>
+    <label class="check">
+      <input type="checkbox" checked=${isFresh() ? !declined.value : policy.value.thumbnails} disabled=${!may("admin")}
+        onChange=${() => {
+          if (isFresh()) declined.value = !declined.value;
+          else keepPictures(!policy.value?.thumbnails);
+        }} />
+      ${texts.keepPictures}
+    </label>
+    <br /><small>${texts.keepPicturesWhy}</small>
+  </div>
 `;
 
 export function ImportView() {
   const [turn, setTurn] = useState(0);
   const started = () => setTurn((before) => before + 1);
   return html`
-    <header class="head"><h1>${texts.import}</h1><${KeepPictures} /></header>
+    <header class="head"><h1>${texts.import}</h1></header>
     <div class="panels">
       ${may("write") && html`<${Upload} onStarted=${started} /><${Folders} onStarted=${started} />`}
       <${Jobs} turn=${turn} />

@@ -71,15 +71,15 @@ export function PhotoView({ rest }) {
           ${photo.faces.map((/** @type {PhotoFace} */ face, /** @type {number} */ k) => html`
             <li key=${k} onPointerEnter=${() => setChosen(k)}>
               <div class="grow">
-                <div class="row spread">
-                  <strong><${Name} name=${face.person} /></strong>
-                  <span class=${`pill ${face.id ? "good" : "poor"}`}>${face.id ? texts.enrolled : texts.notEnrolled}</span>
+                <div class="row entry">
+                  <span class="number" aria-hidden="true">${k + 1}</span>
+                  <strong class="grow"><${Name} name=${face.person} /></strong>
+                  ${write && html`<button type="button" onClick=${() => ask(face)}>${face.id ? texts.reassign : texts.addThis}</button>`}
                 </div>
-                ${!face.id && face.suggested && html`<small>${texts.suggested}: <${Name} name=${face.suggested} /></small>`}
+                ${!face.id && html`<div class="row"><span class="pill poor">${texts.notEnrolled}</span>${face.suggested && html`<small>${texts.suggested}: <${Name} name=${face.suggested} /></small>`}</div>`}
                 <${RatioBar} ratio=${face.log_ratio} threshold=${face.threshold} />
                 ${face.log_ratio !== null && html`<small>${texts.ratioInWords(face.log_ratio, face.threshold)}</small>`}
               </div>
-              ${write && html`<button type="button" onClick=${() => ask(face)}>${face.id ? texts.reassign : texts.addThis}</button>`}
             </li>
           `)}
         </ul>

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call, may } from "../api.js";
-import { base, changed, href, isUnnamed, say, trying } from "../state.js";
+import { base, changed, href, isUnnamed, named, say, trying, unnamed } from "../state.js";
 import { texts } from "../texts.js";
 import { Empty, FacePicture, html, Icon, Name, RatioBar, useKeys, Waiting } from "../ui.js";
 import { AdaptPanel } from "./adapt.js";
@@ -89,7 +89,9 @@ export function ReviewView() {
         </div>
       </header>
       ${!question
-        ? html`<${Empty} title=${texts.reviewDone} detail=${texts.reviewDoneDetail} />`
+        ? named.value.length + unnamed.value.length > 1
+          ? html`<${Empty} title=${texts.reviewDone} detail=${texts.reviewDoneDetail} />`
+          : html`<${Empty} title=${texts.reviewNobody} detail=${texts.reviewNobodyDetail}><a class="button primary" href=${href("import")}>${texts.import}</a><//>`
         : html`
             <section class="question" aria-label=${texts.reviewTitle}>
               <h2>${isUnnamed(question.a.name) === isUnnamed(question.b.name) ? texts.reviewTitle : texts.isThis(question.a.name, question.b.name)}</h2>
@@ -105,11 +107,13 @@ export function ReviewView() {
               </div>
             </section>
           `}
-      <div class="row spread">
-        <small>${texts.reviewHint} ${texts.reviewKeys}</small>
-        <button type="button" class="quiet" disabled=${!done.current.length} onClick=${takeBack}><${Icon} name="undo" size=${18} />${texts.undo} <kbd>U</kbd></button>
-      </div>
-      ${write && html`<${AdaptPanel} answered=${answered} />`}
+      ${(question || done.current.length > 0) && html`
+        <div class="row spread">
+          <small>${texts.reviewHint} ${texts.reviewKeys}</small>
+          <button type="button" class="quiet" disabled=${!done.current.length} onClick=${takeBack}><${Icon} name="undo" size=${18} />${texts.undo} <kbd>U</kbd></button>
+        </div>
+      `}
+      ${write && questions.length + named.value.length > 1 && html`<${AdaptPanel} answered=${answered} />`}
     </div>
   `;
 }

@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import { call, may, signOut } from "../api.js";
 import { base, change, changes, chooseGallery, galleries, gallery, readGalleries, say, trying } from "../state.js";
 import { texts } from "../texts.js";
-import { closeDialog, Confirm, Dialog, dialog, html, Icon } from "../ui.js";
+import { closeDialog, Confirm, Dialog, dialog, html, Icon, Waiting } from "../ui.js";
 import { Jobs, KeepPictures } from "./import.js";
 
 /** @param {{text: string}} props */
@@ -55,6 +55,8 @@ function Keys() {
   const [keys, setKeys] = useState(/** @type {any[] | null} */ (null));
   const [role, setRole] = useState("read");
   const [label, setLabel] = useState("");
+  const [place, setPlace] = useState("*");
+  const several = (galleries.value?.length ?? 0) > 1;
   const read = () => trying(() => call("GET", "/v1/keys")).then((said) => said && setKeys(said));
   useEffect(() => {
     read();
@@ -67,7 +69,7 @@ function Keys() {
         ${keys?.map((one) => html`
           <li key=${one.id}>
             <span class="grow"><bdi>${one.label || one.id}</bdi><br /><small>${one.role} · ${one.gallery} · ${texts.day(one.created)}</small></span>
-            ${one.revoked ? html`<span class="pill">${texts.revoked}</span>` : html`
+            ${one.revoked || (one.expires && 1000 * one.expires < Date.now()) ? html`<span class="pill">${texts.revoked}</span>` : html`
               <button type="button" class="quiet" onClick=${() => trying(() => call("DELETE", `/v1/keys/${one.id}`)).then(() => { say(texts.keyRevoked); read(); })}>${texts.revoke}</button>
             `}
           </li>
@@ -75,7 +77,7 @@ function Keys() {
       </ul>
       <form class="inline" onSubmit=${async (/** @type {Event} */ event) => {
         event.preventDefault();
-        const made = await trying(() => call("POST", "/v1/keys", { json: { role, label, gallery: "*" } }));
+        const made = await trying(() => call("POST", "/v1/keys", { json: { role, label, gallery: place } }));
         if (!made) return;
         showOnce(texts.newKey, texts.keyShown, made.key);
         setLabel("");
@@ -87,6 +89,14 @@ function Keys() {
             <option value="read">${texts.roleRead}</option><option value="write">${texts.roleWrite}</option><option value="admin">${texts.roleAdmin}</option>
           </select>
         </label>
+        ${several && html`
+          <label class="field"><span>${texts.keyFor}</span>
+            <select value=${place} onChange=${(/** @type {any} */ event) => setPlace(event.target.value)}>
+              <option value="*">${texts.allGalleries}</option>
+              ${galleries.value?.map((one) => html`<option key=${one.name} value=${one.name}>${one.name}</option>`)}
+            </select>
+          </label>
+        `}
         <button>${texts.newKey}</button>
       </form>
       <div class="row">
@@ -110,6 +120,7 @@ function Rates() {
     <section class="panel">
       <h2>${texts.rates}</h2>
       <p>${texts.ratesDetail}</p>
+      ${!said && html`<${Waiting} />`}
       <ul class="rows">
         ${said?.rates.map((/** @type {any} */ one) => html`
           <li key=${one.fpir}>
@@ -158,6 +169,7 @@ function Audit() {
     <section class="panel">
       <h2>${texts.audit}</h2>
       <p>${entries?.length === 0 ? texts.noAudit : texts.auditDetail}</p>
+      ${!entries && html`<${Waiting} />`}
       <ul class="rows short" tabindex="0" aria-label=${texts.audit}>
         ${entries?.map((one, k) => html`<li key=${k}><span class="grow">${texts.auditLine(one.action, one.people, one.faces)}</span><small>${texts.moment(one.time)}</small></li>`)}
       </ul>

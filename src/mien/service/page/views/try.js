@@ -75,7 +75,7 @@ function Identified({ file }) {
           ${said?.faces.map((/** @type {any} */ face, /** @type {number} */ k) => html`
             <li key=${k} onPointerEnter=${() => setChosen(k)}>
               <div class="grow">
-                <strong><${Name} name=${face.person} /></strong>
+                <div class="row entry"><span class="number" aria-hidden="true">${k + 1}</span><strong><${Name} name=${face.person} /></strong></div>
                 <${RatioBar} ratio=${face.log_ratio} threshold=${face.threshold} />
                 ${face.log_ratio !== null && html`<small>${face.candidates[0] && !face.person ? `${texts.nearest(face.candidates[0][0])}: ` : ""}${texts.ratioInWords(face.log_ratio, face.threshold)}</small>`}
               </div>
@@ -119,7 +119,7 @@ function Camera({ onPicture }) {
     return html`
       <div class="drop">
         <${Icon} name="camera" size=${34} />
-        <strong>${refused ? texts.noCamera : texts.useCamera}</strong>
+        <strong>${refused ? texts.noCamera : texts.orCamera}</strong>
         <button type="button" onClick=${start}>${texts.useCamera}</button>
       </div>
     `;

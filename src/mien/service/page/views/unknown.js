@@ -2,7 +2,7 @@
 
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { call, may } from "../api.js";
-import { base, change, changes, hidden, href, unnamed } from "../state.js";
+import { base, change, changes, hidden, href, named, unnamed } from "../state.js";
 import { texts } from "../texts.js";
 import { Empty, FacePicture, html } from "../ui.js";
 import { askName } from "./people.js";
@@ -10,13 +10,14 @@ import { askName } from "./people.js";
 /** @typedef {import("../state.js").Person} Person */
 
 const PAGE = 60;
+const SHOWN = 4;
 
 /** @param {{person: Person}} props */
 function Group({ person }) {
-  const [faces, setFaces] = useState(/** @type {string[]} */ ([]));
+  const [faces, setFaces] = useState(/** @type {string[] | null} */ (null));
   useEffect(() => {
     let ended = false;
-    call("GET", base("/faces"), { query: { person: person.id, limit: 4 } })
+    call("GET", base("/faces"), { query: { person: person.id, limit: SHOWN } })
       .then((page) => !ended && setFaces(page.faces.map((/** @type {any} */ one) => one.id)))
       .catch(() => null);
     return () => {
@@ -27,7 +28,9 @@ function Group({ person }) {
   return html`
     <li class="group">
       <a class="strip" href=${href("person", person.id)} aria-label=${`${texts.allFaces}, ${texts.nFaces(person.faces)}`}>
-        ${faces.map((id) => html`<${FacePicture} key=${id} id=${id} />`)}
+        ${faces === null
+          ? Array.from({ length: Math.min(person.faces, SHOWN) }, (_, k) => html`<span key=${k} class="portrait"></span>`)
+          : faces.map((id) => html`<${FacePicture} key=${id} id=${id} />`)}
       </a>
       <div class="row">
         <strong class="grow">${texts.nFaces(person.faces)}</strong>
@@ -69,7 +72,9 @@ export function UnknownView() {
       ${nIgnored > 0 && html`<label class="check"><input type="checkbox" checked=${ignored} onChange=${() => setIgnored(!ignored)} /> ${texts.showIgnored(nIgnored)}</label>`}
     </div>
     ${shown.length === 0
-      ? html`<${Empty} title=${texts.nobodyUnknown} detail=${texts.nobodyUnknownDetail} />`
+      ? everybody.length + named.value.length
+        ? html`<${Empty} title=${texts.nobodyUnknown} detail=${texts.nobodyUnknownDetail} />`
+        : html`<${Empty} title=${texts.nobody} detail=${texts.nobodyYet}><a class="button primary" href=${href("import")}>${texts.import}</a><//>`
       : html`
           <ul class="groups rows-plain">${shown.slice(0, most).map((person) => html`<${Group} key=${person.id} person=${person} />`)}</ul>
           ${shown.length > most && html`<p class="center"><button type="button" onClick=${() => setMost(most + PAGE)}>${texts.more}</button></p>`}
