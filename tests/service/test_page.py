@@ -404,7 +404,7 @@ def test_upload_with_progress_then_the_photo(page: Any, site: Site) -> None:
 
 
 @contextmanager
-def other_gallery(site: Site, page: Any, name: str) -> Iterator[Any]:
+def other_gallery(site: Site, page: Any, name: str, *, thumbnails: bool = True) -> Iterator[Any]:
     """The page on a gallery of its own, which is deleted afterwards; gives a client for it."""
     import httpx
 
@@ -413,7 +413,8 @@ def other_gallery(site: Site, page: Any, name: str) -> Iterator[Any]:
         base_url=f"{site.server.url}/v1", headers={"x-api-key": site.key}, timeout=PATIENCE
     ) as client:
         client.post("/galleries", json={"name": name}).raise_for_status()
-        client.patch(f"/galleries/{name}/policy", json={"thumbnails": True}).raise_for_status()
+        if thumbnails:
+            client.patch(f"/galleries/{name}/policy", json={"thumbnails": True}).raise_for_status()
         page.evaluate(choose, name)
         page.reload()
         try:
@@ -452,8 +453,13 @@ def test_a_dropped_archive_is_imported_with_progress(
             for k, one in enumerate(pictures):
                 archive.writestr(f"trip/{name}{k}.png", one)
         archive.writestr("trip/torn.jpg", b"not a picture")
-    with other_gallery(site, page, "dropped") as client:
+    with other_gallery(site, page, "dropped", thumbnails=False) as client:
+        # An empty gallery says what to do, and proposes to keep small pictures of the faces.
+        for view in ("people", "unknown", "review"):
+            show(page, view)
+            expect(page.locator(".empty .button")).to_have_text("Import")
         show(page, "import")
+        expect(page.get_by_label("Keep small pictures")).to_be_checked()
         page.wait_for_selector(".drop")
         page.evaluate(DROP, base64.b64encode(buffer.getvalue()).decode())
         expect(page.locator(".rows .pill").first).to_have_text("Done")
@@ -461,7 +467,9 @@ def test_a_dropped_archive_is_imported_with_progress(
         shown = page.evaluate("window.shown")
         assert [shown["Uploading…"][0], shown["Uploading…"][-1]] == [0, 1]
         assert len(set(shown["Import pictures"])) > 1  # it moved
-        assert len(client.get("/galleries/dropped/faces").json()["faces"]) == 9
+        faces = client.get("/galleries/dropped/faces").json()["faces"]
+        assert len(faces) == 9
+        assert client.get(f"/galleries/dropped/faces/{faces[0]['id']}/thumbnail").status_code == 200
 
 
 def test_a_missed_face_is_drawn(page: Any, site: Site, portraits: dict[str, list[bytes]]) -> None:
@@ -565,7 +573,7 @@ def test_people_whose_time_has_come_are_purged(page: Any, site: Site) -> None:
     show(page, "settings")
     page.get_by_role("button", name="Delete 1 person").click()
     page.get_by_role("button", name="Delete for good").click()
-    expect(page.get_by_text("Nobody's time has come.")).to_be_visible()
+    expect(page.get_by_text("Nobody's consent or retention period has ended.")).to_be_visible()
     found = httpx.get(f"{base}/{made['id']}", headers=headers, timeout=PATIENCE)
     assert found.status_code == 404
     show(page, "people")
@@ -596,7 +604,24 @@ def test_two_tabs_see_each_other(page: Any, signed_in: Any, site: Site) -> None:
     playwright.expect(card(other, "Bob")).to_have_count(0)
     undo(page)
     playwright.expect(card(other, "Bob")).to_be_visible()
+    # An undo takes back its own change, and not what the other tab did since.
+    card(page, "Bob").focus()
+    page.keyboard.press("h")
+    playwright.expect(page.locator(".toast").last).to_contain_text("hidden")
+    card(other, "Cleo").focus()
+    other.keyboard.press("h")
+    playwright.expect(card(page, "Cleo")).to_have_count(0)
+    page.expected.append("409")
+    page.get_by_role("button", name="Undo", exact=True).first.click()
+    playwright.expect(page.locator(".toast").last).to_contain_text("changed since")
+    undo(other)
+    playwright.expect(card(page, "Cleo")).to_be_visible()
+    playwright.expect(card(page, "Bob")).to_have_count(0)
     other.close()
+    page.get_by_text("Show hidden").click()
+    card(page, "Bob").focus()
+    page.keyboard.press("h")
+    playwright.expect(page.locator(".toast").last).to_contain_text("shown again")
 
 
 def test_a_lost_connection(page: Any, signed_in: Any) -> None:
@@ -606,7 +631,7 @@ def test_a_lost_connection(page: Any, signed_in: Any) -> None:
     card(page, "Bob").focus()
     page.keyboard.press("h")
     playwright.expect(page.locator(".banner")).to_be_visible()
-    playwright.expect(page.locator(".toast")).to_contain_text("Nothing was changed")
+    playwright.expect(page.locator(".toast")).to_contain_text("may not have been done")
     signed_in.set_offline(False)
     playwright.expect(page.locator(".banner")).to_have_count(0)
     playwright.expect(card(page, "Bob")).to_be_visible()
