@@ -108,6 +108,19 @@ def test_a_client_that_asks_too_often_waits() -> None:
     assert len(rate._buckets) == 3
 
 
+def test_a_port_that_is_taken_is_said_in_one_sentence(tmp_path: Path) -> None:
+    skip_without("service", "faces")
+    from mien.service import Settings, serve
+
+    told: list[str] = []
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        settings = Settings(tmp_path / "a.gallery", tmp_path / "state", port=port)
+        with pytest.raises(InputError, match=f"port {port}"):
+            serve(settings, tell=lambda: told.append("serving"))
+    assert told == []
+
+
 def make_tenants(server: Server, portraits: dict[str, list[bytes]]) -> tuple[Any, dict[str, str]]:
     """Two galleries with one person each, a key for each, and an administrator."""
     admin = server.client()
@@ -191,6 +204,44 @@ def test_limits_are_kept_before_memory_is_taken(
         assert b"408" in slow.recv(1000).splitlines()[0]
     with own_server.client() as client:
         assert client.get("/readyz").status_code == 200
+
+
+def test_a_request_with_many_pictures_is_not_refused_half_way() -> None:
+    """One place is for a whole request; it asks as many workers at once as there are."""
+    from mien.service._backend import Backend
+    from mien.service._pictures import Upload
+    from mien.service._problems import Problem
+    from mien.service._settings import Limits
+    from mien.service._workers import WorkerPool
+
+    pool = WorkerPool(2, "sface", Limits(waiting=1))
+    at_once = []
+
+    class Stub:
+        settings = type("", (), {"workers": 2})
+
+        def __init__(self) -> None:
+            self.pool, self.now = pool, 0
+
+        async def analyse(self, picture: Upload, *_: Any, **__: Any) -> str:
+            self.now += 1
+            at_once.append(self.now)
+            await asyncio.sleep(0)
+            self.now -= 1
+            return picture.name
+
+    async def story() -> None:
+        stub = Stub()
+        pictures = [Upload(str(k), b"") for k in range(20)]
+        found = await Backend.analyse_all(stub, pictures, "sface")  # type: ignore[arg-type]
+        assert found == [str(k) for k in range(20)]
+        refused = pytest.raises(Problem, match="try again")
+        with pool.admit(), pool.admit(), pool.admit(), refused:  # two workers, and one may wait
+            await Backend.analyse_all(stub, pictures[:1], "sface")  # type: ignore[arg-type]
+        await Backend.analyse_all(stub, pictures[:1], "sface")  # type: ignore[arg-type]
+
+    asyncio.run(story())
+    assert max(at_once) == 2
 
 
 def test_a_full_queue_asks_to_come_back(

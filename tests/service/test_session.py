@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 
 import httpx
 import pytest
@@ -83,6 +84,25 @@ def test_a_link_opens_one_session_once(locked: Server) -> None:
     with locked.client() as other:
         for word in (link, "x"):
             assert other.post("/v1/session", json={"link": word}).status_code == 401
+
+
+@pytest.mark.needs("service")
+def test_the_cookie_is_secure_behind_a_proxy_that_speaks_tls(tmp_path: Path) -> None:
+    from starlette.requests import Request
+
+    from mien.service import Settings
+    from mien.service._access import is_secure
+
+    def ask(address: str, proto: str, trusted: tuple[str, ...]) -> bool:
+        settings = Settings(tmp_path, tmp_path, trusted_proxies=trusted)
+        app = SimpleNamespace(state=SimpleNamespace(backend=SimpleNamespace(settings=settings)))
+        headers = [(b"x-forwarded-proto", proto.encode())]
+        scope = {"type": "http", "app": app, "client": (address, 1), "headers": headers}
+        return is_secure(Request(scope))
+
+    assert ask("10.0.0.1", "https", ("10.0.0.1",))
+    assert not ask("10.0.0.1", "http", ("10.0.0.1",))
+    assert not ask("10.0.0.2", "https", ("10.0.0.1",))
 
 
 def test_a_session_of_a_key_ends_with_the_key(locked: Server) -> None:

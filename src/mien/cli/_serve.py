@@ -140,11 +140,15 @@ def run(
     )
     link = make_link(settings)
     url = link.partition("/#")[0]
-    if as_json:
-        told = {"url": url, "gallery": str(gallery), "state": str(settings.state), "page": link}
-        print_json(told)
-    else:
-        say(f"Serving {gallery} at {url} (its routes: {url}/openapi.json); Ctrl-C ends it")
-        say(f"Open the page, once, within an hour: {link}")
+
+    def tell() -> None:
+        if as_json:
+            told = {"url": url, "gallery": str(gallery), "state": str(settings.state), "page": link}
+            print_json(told)
+        else:
+            say(f"Serving {gallery} at {url} (its routes: {url}/openapi.json); Ctrl-C ends it")
+            say(f"Open the page, once, within an hour: {link}")
+        sys.stdout.flush()
+
     wanted = sys.stdout.isatty() and not as_json if browser is None else browser
-    serve(settings, page=link if wanted else None)
+    serve(settings, page=link if wanted else None, tell=tell)

@@ -144,6 +144,7 @@ def is_live(source: str) -> bool:
 
 def _open(source: str) -> Any:
     """An open capture, or None."""
+    os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")  # what is wrong is told by Camera
     cv2 = require("cv2", "faces", "reading a camera")
     if source.startswith("rtsp"):  # packets over TCP: the default loses some, and faces with them
         os.environ.setdefault("OPENCV_FFMPEG_CAPTURE_OPTIONS", "rtsp_transport;tcp")

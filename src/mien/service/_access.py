@@ -21,6 +21,7 @@ __all__ = [
     "find_grant",
     "find_key",
     "find_session",
+    "is_secure",
     "require",
 ]
 
@@ -50,6 +51,16 @@ def client_address(request: Request) -> str:
         forwarded = request.headers.get("x-forwarded-for", "").rsplit(",", 1)[-1].strip()
         return forwarded or address
     return address
+
+
+def is_secure(request: Request) -> bool:
+    """Whether the client speaks TLS: to this server, or to a trusted proxy that says so."""
+    backend = backend_of(request)
+    if backend.settings.certificate is not None:
+        return True
+    address = request.client.host if request.client else "unknown"
+    trusted = address in backend.settings.trusted_proxies
+    return trusted and request.headers.get("x-forwarded-proto", "").strip().lower() == "https"
 
 
 def cookie_name(request: Request) -> str:

@@ -241,7 +241,7 @@ class Backend:
     # Pictures.
 
     async def analyse(
-        self, picture: Upload, engine: str, *, max_faces: int | None = None
+        self, picture: Upload, engine: str, *, max_faces: int | None = None, admitted: bool = False
     ) -> PictureResult:
         """Faces of one picture, found by a worker."""
         self.metrics.waiting.set(self.pool.waiting)
@@ -251,7 +251,7 @@ class Backend:
             "engine": engine,
             "max_faces": min(max_faces or limits.faces, limits.faces),
         }
-        answer = await self.pool.ask(header, picture.content)
+        answer = await self.pool.ask(header, picture.content, admitted=admitted)
         self.metrics.workers_ended.set(self.pool.ended)
         said = answer.header
         faces = said["faces"]
@@ -320,16 +320,22 @@ class Backend:
     async def analyse_all(
         self, pictures: list[Upload], engine: str, *, max_faces: int | None = None
     ) -> list[PictureResult]:
-        """Faces of several pictures; one that cannot be used is a result with its reason."""
+        """Faces of several pictures; one that cannot be used is a result with its reason.
+
+        As many at the same time as there are workers: others are answered in between.
+        """
+        gate = asyncio.Semaphore(self.settings.workers)
 
         async def one(picture: Upload) -> PictureResult:
             try:
-                return await self.analyse(picture, engine, max_faces=max_faces)
+                async with gate:
+                    return await self.analyse(picture, engine, max_faces=max_faces, admitted=True)
             except Problem as problem:
-                if problem.status >= 500 or problem.code == "busy" or len(pictures) == 1:
+                if problem.status >= 500 or len(pictures) == 1:
                     raise
                 return PictureResult(Path(picture.name), "", (0, 0), [], problem.detail)
             except MienError as error:
                 return PictureResult(Path(picture.name), "", (0, 0), [], str(error))
 
-        return list(await asyncio.gather(*(one(picture) for picture in pictures)))
+        with self.pool.admit():
+            return list(await asyncio.gather(*(one(picture) for picture in pictures)))

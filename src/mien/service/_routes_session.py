@@ -11,6 +11,7 @@ from mien.service._access import (
     count_request,
     find_grant,
     find_session,
+    is_secure,
     require,
 )
 from mien.service._keys import Grant
@@ -75,7 +76,7 @@ async def sign_in(request: Request, response: Response, wanted: SignIn) -> Sessi
         cookie_name(request),
         secret,
         path="/",
-        secure=backend.settings.certificate is not None,
+        secure=is_secure(request),
         httponly=True,
         samesite="strict",
     )

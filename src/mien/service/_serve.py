@@ -8,6 +8,7 @@ import threading
 import time
 import warnings
 import webbrowser
+from collections.abc import Callable
 from contextlib import suppress
 
 from mien._core.validation import require
@@ -42,7 +43,9 @@ def make_link(settings: Settings) -> str:
     return f"{scheme}://{host}:{settings.port}/#link={token}"
 
 
-def serve(settings: Settings, *, page: str | None = None) -> None:
+def serve(
+    settings: Settings, *, page: str | None = None, tell: Callable[[], None] | None = None
+) -> None:
     """Run a server until it is told to stop; accepted writes are finished first.
 
     Parameters
@@ -52,6 +55,8 @@ def serve(settings: Settings, *, page: str | None = None) -> None:
         valid key.
     page : str or None
         What to open in the browser as soon as the server answers, as :func:`make_link` gives it.
+    tell : callable or None
+        Called when nothing stands in the way any more, before the server starts.
     """
     uvicorn = require("uvicorn", "service", "mien serve")
     require("fastapi", "service", "mien serve")
@@ -75,13 +80,17 @@ def serve(settings: Settings, *, page: str | None = None) -> None:
                 )
         finally:
             state.close()
+    _check_address(settings)
+    app = create_app(settings)
+    if tell is not None:
+        tell()
     if page is not None:
         threading.Thread(target=_open_page, args=(page, settings.port), daemon=True).start()
     # What a warning says may hold a name: only its kind is logged.
     log = logging.getLogger("mien.service")
     warnings.showwarning = lambda _, kind, *__: log.warning("warning: %s", kind.__name__)
     uvicorn.run(
-        create_app(settings),
+        app,
         host=settings.host,
         port=settings.port,
         log_level="warning",
@@ -94,6 +103,20 @@ def serve(settings: Settings, *, page: str | None = None) -> None:
         timeout_keep_alive=30,
         limit_concurrency=None,
     )
+
+
+def _check_address(settings: Settings) -> None:
+    """Say in one sentence that somebody else listens there, before workers are started."""
+    family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((settings.host, settings.port))
+        except OSError as error:
+            raise InputError(
+                f"cannot listen on {settings.host}, port {settings.port} "
+                f"({error.strerror or error}): choose another with --port or --host"
+            ) from error
 
 
 def _open_page(link: str, port: int) -> None:

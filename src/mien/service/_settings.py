@@ -34,7 +34,7 @@ class Limits:
     worker_bytes : int
         Maximum address space of a worker process.
     waiting : int
-        Maximum number of pictures that wait for a worker; more are answered with 429.
+        Maximum number of requests with pictures that wait for a worker; more are answered with 429.
     requests_per_minute : int
         Per key, or per address where no key is used; more are answered with 429.
     keep_seconds : float

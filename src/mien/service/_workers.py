@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import json
 import struct
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,6 +106,7 @@ class WorkerPool:
         self._limits = limits
         self._workers = [_Worker(limits, engine) for _ in range(n_workers)]
         self._free: asyncio.Queue[_Worker] = asyncio.Queue()
+        self._admitted = 0
         self.waiting = 0
         self.ended = 0
 
@@ -130,8 +131,31 @@ class WorkerPool:
         """Whether at least one worker is there."""
         return any(worker.alive for worker in self._workers)
 
-    async def ask(self, header: dict[str, Any], payload: bytes) -> Answer:
+    @contextlib.contextmanager
+    def admit(self) -> Iterator[None]:
+        """A place for one request, which is then not refused half-way; a problem if all are taken.
+
+        Whoever has one may ask with several pictures, as many at the same time as there are
+        workers.
+        """
+        if self._admitted >= self._limits.waiting + len(self._workers):
+            raise Problem(
+                429, "busy", "All workers are busy and the queue is full; try again.",
+                headers={"Retry-After": "1"},
+            )  # fmt: skip
+        self._admitted += 1
+        try:
+            yield
+        finally:
+            self._admitted -= 1
+
+    async def ask(
+        self, header: dict[str, Any], payload: bytes, *, admitted: bool = False
+    ) -> Answer:
         """The answer of a worker, or a problem: busy, too slow, or the end of the worker."""
+        if not admitted:
+            with self.admit():
+                return await self.ask(header, payload, admitted=True)
         async with self._hire() as worker:
             try:
                 answer = await worker.ask(header, payload)
@@ -152,11 +176,6 @@ class WorkerPool:
 
     @contextlib.asynccontextmanager
     async def _hire(self) -> AsyncIterator[_Worker]:
-        if self._free.empty() and self.waiting >= self._limits.waiting:
-            raise Problem(
-                429, "busy", "All workers are busy and the queue is full; try again.",
-                headers={"Retry-After": "1"},
-            )  # fmt: skip
         self.waiting += 1
         try:
             worker = await self._free.get()
