@@ -9,8 +9,10 @@ import time
 import numpy as np
 import pytest
 
+from mien._core.progress import listening
 from mien.distributed import connect, fit
 from mien.errors import DataError, InputError
+from mien.sparse import KSVD
 from mien.verification import JointBayesian
 from tests.near import assert_near
 
@@ -86,6 +88,31 @@ def test_a_worker_killed_in_the_middle_changes_nothing(client):
     model = fit(JointBayesian(), slow(), client=client)
     assert np.array_equal(model.projection_, expected.projection_)
     assert model.n_samples_ == len(X)
+
+
+def test_the_only_worker_killed_between_passes_changes_nothing():
+    """What the tasks share is sent again to the worker that takes its place."""
+    from distributed import Client, LocalCluster
+
+    X, _ = draw()
+    settings = {"n_nonzero_coefs": 2, "max_iter": 3, "random_state": 0}
+    parts = [X[k::6] for k in range(6)]
+    expected = fit(KSVD(10, **settings), parts, n_workers=1)
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0") as alone,
+        Client(alone) as client,
+    ):
+        (pid,) = client.run(os.getpid).values()
+        seen: list[str] = []
+
+        def show(words: str, done: int, total: int | None) -> None:
+            seen.append(words)
+            if seen.count("pass over the parts") == 9:
+                os.kill(pid, signal.SIGKILL)
+
+        with listening(show):
+            model = fit(KSVD(10, **settings), parts, client=client)
+    assert np.array_equal(model.components_, expected.components_)
 
 
 def test_a_process_of_this_machine_killed_in_the_middle_changes_nothing(tmp_path):

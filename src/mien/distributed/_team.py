@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -216,9 +217,11 @@ class _Dask:
             return self.client.scatter(array, broadcast=True, hash=False)
 
     def send(self, value: Any) -> Any:
-        with self._explaining():
-            # In a list, or each item of a tuple would be sent by itself.
-            return self.client.scatter([value], broadcast=True, hash=False)[0]
+        # As the result of a task, which the scheduler can repeat: data that are scattered are gone
+        # with the last worker that held them.
+        with self._explaining(), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", message="(?s)Sending large graph")
+            return self.client.submit(_Sent(value), pure=False)
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
@@ -239,10 +242,25 @@ class _Dask:
                 "more memory, or make smaller parts"
             ) from error
         except lost as error:
+            if "lost dependencies" in str(error):
+                raise DataError(
+                    "every worker that held the vectors was lost: nothing was written. Run the "
+                    "same command again; with more workers, others hold a copy"
+                ) from error
             raise DataError(
                 f"the scheduler at {self.address} is lost: nothing was written. Start it and run "
                 "the same command again; what a journal holds is not done again"
             ) from error
+
+
+class _Sent:
+    """A task that gives a value; Dask does not look into it."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __call__(self) -> Any:
+        return self.value
 
 
 def connect(scheduler: Any) -> Any:
