@@ -29,9 +29,17 @@ def main(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            help="reasons (what moves impostors), rates, adapt (after adapting to ten people) or "
-            "aside (people and cameras kept aside). Repeat for several.",
+            help="reasons (what moves impostors), rates, adapt (after adapting to five and ten "
+            "people) or aside (people and cameras kept aside). Repeat for several.",
             show_default="all, rates if --quick",
+        ),
+    ] = None,
+    camera: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Of the domains whose pictures go through an engine only this one, such as orl; "
+            "none for LFW's stored vectors alone. Repeat for several.",
+            show_default="all; photos, orl and yale if --quick",
         ),
     ] = None,
     draws: Annotated[
@@ -54,11 +62,14 @@ def main(
     ] = None,
 ) -> Any:
     """Judge stated error rates on galleries of every camera and crowd there is."""
+    from papers.promise.data import DOMAINS, KEPT_ASIDE
     from papers.promise.page import make_tables
     from papers.promise.report import ENGINES, PARTS, reproduce_promise
     from papers.promise.run import SETTINGS
     from tools.tables import write_tables
 
+    known = tuple(DOMAINS | KEPT_ASIDE)
+    cameras = choose(run.pick(camera, ["photos", "orl", "yale"], None), known, "camera")
     engines = choose(run.pick(engine, ["sface"], ENGINES), ENGINES, "engine")
     with tempfile.TemporaryDirectory() if cache is None else nullcontext(cache) as folder:
         report = reproduce_promise(
@@ -66,7 +77,7 @@ def main(
             run.data_home,
             engines=engines,
             parts=choose(run.pick(part, ["rates"], PARTS), PARTS, "part"),
-            cameras=run.pick(None, ("photos", "orl", "yale"), None),
+            cameras=cameras,
             n_draws=run.pick(draws, 3, 10),
             settings=run.pick(None, [s for s in SETTINGS if s[0] <= 25], SETTINGS),
         )

@@ -145,12 +145,13 @@ def _domains(rows: Sequence[Row]) -> str:
 def _adapted(rows: Sequence[Row]) -> str:
     return make_table(
         (
-            "domain", "stated", "realised", "largest draw", "missed", "oracle, shipped scores",
-            "oracle, its own scores", "moved",
+            "domain", "people", "stated", "realised", "largest draw", "missed",
+            "oracle, shipped scores", "oracle, its own scores", "moved",
         ),
         [
             (
-                row["domain"], f"{100 * row['stated']:g} %", f"{_share(row['realised'])} %",
+                row["domain"], str(row["people"]), f"{100 * row['stated']:g} %",
+                f"{_share(row['realised'])} %",
                 f"{_share(row['largest'])} %", f"{_share(row['misses'])} %",
                 f"{_share(row['oracle, shipped'])} %", f"{_share(row['oracle'])} %",
                 f"{row['moved']} of {row['draws']}",
@@ -186,7 +187,7 @@ _SHOWN: dict[str, tuple[str, Callable[[Sequence[Row]], str]]] = {
     "kept aside, how often a stated rate held": ("aside-held", _held),
     "kept aside, promises": ("aside-promises", _promises),
     "kept aside, FPIR stated 1.0%, every setting": ("aside-domains", _domains),
-    "after adapting to ten people": ("adapted", _adapted),
+    "after adapting": ("adapted", _adapted),
 }
 
 

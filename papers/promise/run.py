@@ -28,7 +28,7 @@ from mien.verification import (
     rate_per_person,
     update_belief,
 )
-from papers.promise.data import DOMAINS, Domain, list_domains, load_domain, split_lfw
+from papers.promise.data import DOMAINS, KEPT_ASIDE, Domain, list_domains, load_domain, split_lfw
 
 __all__ = [
     "FARS",
@@ -100,7 +100,7 @@ def load_domains(
     """
     names = list_domains(engine, aside=aside)
     if cameras is not None:
-        names = [name for name in names if name not in DOMAINS or name in cameras]
+        names = [name for name in names if name not in DOMAINS | KEPT_ASIDE or name in cameras]
     found = [
         load_domain(name, engine, cache, home) for name in track(names, f"domains of {engine}")
     ]
