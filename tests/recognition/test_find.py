@@ -158,6 +158,8 @@ def test_a_foreign_or_damaged_index_is_said(tmp_path: Path) -> None:
     file.close()
     with pytest.raises(GalleryFormatError, match="not an index"):
         PictureIndex(tmp_path / "h", read_only=True)
+    with pytest.raises(GalleryError, match="cannot be made"):
+        PictureIndex(tmp_path / "g-pictures" / "g")  # a file is where a folder should be
     (tmp_path / "i-pictures").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(GalleryError, match="is a link"):
         PictureIndex(tmp_path / "i")

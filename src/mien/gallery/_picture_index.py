@@ -154,9 +154,12 @@ class PictureIndex:
 
     def _claim(self) -> None:
         """An empty file that only its owner may read, where there is none."""
-        self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with suppress(FileExistsError):
-            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with suppress(FileExistsError):
+                os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except OSError as error:
+            raise GalleryError(f"{self.path} cannot be made: {error.strerror or error}") from error
 
     def _make(self) -> None:
         """Make an index of an empty file, whoever made it; a kill changes nothing."""
