@@ -175,7 +175,6 @@ def test_limits_are_kept_before_memory_is_taken(
         "body_bytes=200000",
         "picture_bytes=100000",
         "pictures=2",
-        "seconds=20",
         "body_seconds=5",
     )
     own_server.start()

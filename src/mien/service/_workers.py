@@ -20,7 +20,8 @@ from mien.service._settings import Limits
 
 __all__ = ["Answer", "WorkerPool"]
 
-_START_SECONDS = 120.0
+# A busy or small machine takes minutes to import and load; ending it then would only begin again.
+_START_SECONDS = 900.0
 
 
 @dataclass(frozen=True)
