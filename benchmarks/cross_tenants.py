@@ -36,10 +36,9 @@ _METHODS = ("GET", "GET", "POST", "PATCH", "DELETE", "PUT")
 
 def run(requests: int, server: Server, seed: int = 0) -> dict[int, int]:
     """Try so many doors; gives how often each status was answered."""
-    import httpx
 
     draw = random.Random(seed)
-    with httpx.Client(base_url=server.url, timeout=120) as admin:
+    with server.client() as admin:
         homes = [_settle(admin, f"tenant-{seed}-{k}", k) for k in range(2)]
         master = admin.post("/v1/keys", json={"role": "admin"}).json()
         admin.headers["x-api-key"] = master["key"]
@@ -49,7 +48,7 @@ def run(requests: int, server: Server, seed: int = 0) -> dict[int, int]:
                 made = admin.post("/v1/keys", json=wanted).json()
                 home |= {"key": made["key"], "k": made["id"]}
             statuses: dict[int, int] = {}
-            with httpx.Client(base_url=server.url, timeout=120) as client:
+            with server.client() as client:
                 # One attacks and the other does nothing, then the other way round.
                 for own, other in (homes, homes[::-1]):
                     before = _read(admin, other)

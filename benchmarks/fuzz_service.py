@@ -79,14 +79,13 @@ def _body(pictures: list[bytes], draw: random.Random) -> tuple[bytes, str]:
 
 def run(requests: int, server: Server, seed: int = 0) -> dict[int, int]:
     """Send so many; gives how often each status was answered."""
-    import httpx
 
     draw = random.Random(seed)
     portrait = make_portraits(1, 1, 64)[0][0]
     pictures = [encode(portrait, kind) for kind in ("PNG", "JPEG", "WEBP", "BMP", "GIF")]
     pictures.append(b"score,same\n1,1\n0,0\n")
     statuses: dict[int, int] = {}
-    with httpx.Client(base_url=server.url, timeout=120, headers={"x-api-key": "none"}) as client:
+    with server.client(headers={"x-api-key": "none"}) as client:
         client.post("/v1/galleries", json={"name": "fuzz"})
         for number in range(requests):
             route = draw.choice(_ROUTES)

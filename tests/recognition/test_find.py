@@ -6,6 +6,7 @@ import hashlib
 import json
 import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -117,7 +118,7 @@ def test_what_is_told_about_a_picture(album: Path) -> None:
 def test_a_deleted_person_leaves_the_index(album: Path) -> None:
     result = CliRunner().invoke(app, ["people", "delete", "Cy", "-g", str(album / "g"), "--yes"])
     assert result.exit_code == 0, result.output
-    with sqlite3.connect(album / "g-pictures") as file:
+    with closing(sqlite3.connect(album / "g-pictures")) as file:
         assert file.execute("SELECT count(DISTINCT person) FROM sighting").fetchone() == (2,)
     assert "july.jpg" in names(find(["Ann", "Bob"], album / "g"))
     assert find(["Ann"], album / "g", photos=album)[-1].people.keys() == {"Ann", "Bob"}
@@ -153,9 +154,8 @@ def test_a_foreign_or_damaged_index_is_said(tmp_path: Path) -> None:
     (tmp_path / "g-pictures").write_bytes(b"no database at all, but long enough to be read" * 20)
     with pytest.raises(GalleryError, match="corrupted"):
         PictureIndex(tmp_path / "g")
-    with sqlite3.connect(tmp_path / "h-pictures") as file:
+    with closing(sqlite3.connect(tmp_path / "h-pictures")) as file:
         file.execute("CREATE TABLE t (x)")
-    file.close()
     with pytest.raises(GalleryFormatError, match="not an index"):
         PictureIndex(tmp_path / "h", read_only=True)
     with pytest.raises(GalleryError, match="cannot be made"):

@@ -8,6 +8,7 @@ import sqlite3
 import time
 import uuid
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -132,11 +133,11 @@ def test_a_write_that_the_end_of_a_server_left_open_is_not_done_twice(
 
 
 def forget_answer(server: Server, token: str) -> None:
-    with sqlite3.connect(server.folder / "state" / "service.sqlite", timeout=PATIENCE) as state:
+    place = server.folder / "state" / "service.sqlite"
+    with closing(sqlite3.connect(place, timeout=PATIENCE)) as state, state:
         changed = state.execute(
             "UPDATE answer SET status = NULL, body = NULL WHERE token = ?", (token,)
         ).rowcount
-    state.close()
     assert changed == 1
 
 
