@@ -357,12 +357,12 @@ def test_an_accepted_write_is_finished_when_the_server_is_told_to_stop(
     answers: list[httpx.Response] = []
 
     def enrol() -> None:
-        with httpx.Client(base_url=own_server.url, timeout=300) as writer:
+        with own_server.client() as writer:
             answers.append(
                 writer.post("/v1/galleries/g/enrol", params={"person": "P"}, files=files)
             )
 
-    with httpx.Client(base_url=own_server.url, timeout=120) as client:
+    with own_server.client() as client:
         client.post("/v1/galleries", json={"name": "g"}).raise_for_status()
         writing = threading.Thread(target=enrol)
         writing.start()
