@@ -369,14 +369,15 @@ def test_an_accepted_write_is_finished_when_the_server_is_told_to_stop(
         while writing.is_alive() and "mien_faces_total 0.0" in client.get("/metrics").text:
             time.sleep(0.01)
     process.terminate()
-    writing.join(300)
-    process.wait(120)
+    writing.join(PATIENCE)
+    process.wait(PATIENCE)
     (said,) = answers
     assert said.status_code == 200
     enrolled = {one["face"] for one in said.json() if one["face"]}
     assert len(enrolled) == len(files)
     own_server.start()
-    kept = httpx.get(f"{own_server.url}/v1/galleries/g/faces", timeout=120).json()["faces"]
+    with own_server.client() as client:
+        kept = client.get("/v1/galleries/g/faces").json()["faces"]
     assert {one["id"] for one in kept} == enrolled
 
 
