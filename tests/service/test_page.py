@@ -492,7 +492,7 @@ def test_a_missed_face_is_drawn(page: Any, site: Site, portraits: dict[str, list
             said = client.post("/galleries/drawn/enrol?person=Bob", files=files).json()
             show(page, f"photo/{said[0]['face']}")
             expect(page.locator(".picture .box")).to_have_count(1)
-            page.wait_for_function("document.querySelector('.picture img')?.naturalWidth > 0")
+            page.locator(".picture img").evaluate("one => one.decode()")  # until it has its size
 
             def draw(left: int, top: int, side: int) -> None:
                 page.get_by_role("button", name="Add a missed face").click()
