@@ -10,7 +10,7 @@ from unittest import mock
 import numpy as np
 
 from benchmarks.measure import Row, peak_memory, seconds
-from mien.datasets import iter_faces, make_faces, rendered
+from mien.datasets import iter_faces, make_faces
 
 # All of them with MIEN_BENCH_FULL=1; otherwise a twentieth, projected.
 MILLION = 1_000_000
@@ -44,7 +44,7 @@ def rows() -> Iterator[Row]:
             yield Row(job, who, took, note=f"{speed:,.0f} faces/s")
     few = make_faces(30, 4, 32, random_state=0)  # the twin is slow: time it on few
     studio_time = seconds(lambda: make_faces(30, 4, 32, random_state=0, n_jobs=1))
-    with mock.patch.object(rendered, "load_kernels", return_value=None):
+    with mock.patch("mien.datasets._rendered._make.load_kernels", return_value=None):
         twin_time = seconds(lambda: make_faces(30, 4, 32, random_state=0), repeats=1)
     yield Row(
         f"render {len(few)} faces 32×32",

@@ -50,7 +50,7 @@ def find_imports(text: str) -> Iterator[str]:
             function = node.func
             called = getattr(function, "id", getattr(function, "attr", ""))
             first = node.args[0]
-            if called in {"require", "import_module", "__import__"} and isinstance(
+            if called in {"require_module", "import_module", "__import__"} and isinstance(
                 first, ast.Constant
             ):
                 yield str(first.value)
@@ -143,8 +143,8 @@ def test_heavy_packages_have_one_home(package: str) -> None:
         "import {0}",
         "from {0}.part import thing",
         "def f():\n    import {0} as x",
-        "tool = require('{0}', 'extra', 'a purpose')",
-        "tool = validation.require('{0}.part', 'extra', 'a purpose')",
+        "tool = require_module('{0}', 'extra', 'a purpose')",
+        "tool = validation.require_module('{0}.part', 'extra', 'a purpose')",
         "tool = importlib.import_module('{0}')",
     ],
 )

@@ -57,8 +57,8 @@ MUTANTS = (
         "tests/test_architecture.py::test_heavy_packages_have_one_home",
     ),
     Mutant(
-        'require("cv2") in a learner', "src/mien/verification/_scoring.py",
-        "\n\ndef ", '\n\n_cv2 = lambda: require("cv2", "faces", "scores")\n\n\ndef ',
+        'require_module("cv2") in a learner', "src/mien/verification/_scoring.py",
+        "\n\ndef ", '\n\n_cv2 = lambda: require_module("cv2", "faces", "scores")\n\n\ndef ',
         "tests/test_architecture.py::test_heavy_packages_have_one_home",
     ),
     Mutant(

@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 
 from mien.datasets import (
-    Camera,
+    RenderedCamera,
     data_home,
     load_lfw,
     load_lfw_embeddings,
@@ -185,7 +185,7 @@ def _photos(home: Home) -> Iterator[Picture]:
             yield read_image(path, colour=True), f"everybody of {path.stem}"
 
 
-def _rendered(camera: str | Camera, seed: int = 14) -> Iterator[Picture]:
+def _rendered(camera: str | RenderedCamera, seed: int = 14) -> Iterator[Picture]:
     faces = make_faces(
         N_RENDERED, PER_RENDERED, 192, colour=True, camera=camera, random_state=seed, n_jobs=1
     )
@@ -193,7 +193,9 @@ def _rendered(camera: str | Camera, seed: int = 14) -> Iterator[Picture]:
         yield np.round(255 * image).astype(np.uint8), f"rendered {person}"
 
 
-_THIRD = Camera(contrast=0.7, brightness=0.12, gamma=0.8, resolution=0.35, noise=0.03, ambient=1.4)
+_THIRD = RenderedCamera(
+    contrast=0.7, brightness=0.12, gamma=0.8, resolution=0.35, noise=0.03, ambient=1.4
+)
 
 
 @dataclass(frozen=True)

@@ -489,7 +489,7 @@ REFUSED = {
     "crops train encoder {album} --out {new}/m --kind fisher --latent 3": "--latent has no effect",
     "crops cluster {album} --groups folders --method null-space --seed 1": "--seed has no effect",
     "people list --gallery {gallery} --passphrase": "not sealed",
-    "verify {picture} {picture} --pairs {pairs}": "--pairs names the photographs",
+    "verify {picture} {picture} --pairs {pairs}": "--pairs lists the photographs",
     "verify {picture} {picture} {picture} --out {new}/o.png": "--out is for two photographs",
     "verify {picture}": "two photographs are needed",
     "verify {picture} {picture} --model {committee}": "use `mien crops identify`",
@@ -615,6 +615,7 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     from mien.recognition import FoundPicture
 
     recorder = _Recorder()
+    sink = {"begin": lambda camera: None, "send": lambda event: None}
     failure = SimpleNamespace(path=Path("bad.jpg"), reason="no face", detail="no face")
 
     def answer(kind: str, **values: Any) -> Any:
@@ -667,8 +668,8 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
         "service": {
             "serve": None,
             "make_link": "http://127.0.0.1:1/#link=x",
-            "Webhook": SimpleNamespace(send=lambda event: None, close=lambda: 0),
-            "MqttPublisher": SimpleNamespace(send=lambda event: None, close=lambda: None),
+            "Webhook": SimpleNamespace(**sink, close=lambda: 0),
+            "MqttPublisher": SimpleNamespace(**sink, close=lambda: None),
         },
         "demo": {"run_demo": SimpleNamespace(report=report, summary=report, skipped=[]),
                  "make_album": (Path("people.gallery"), Path("photos"))},

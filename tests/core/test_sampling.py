@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mien._core.logistic import cllr, ratio_costs
+from mien._core.logistic import mean_ratio_cost, ratio_costs
 from mien._core.sampling import assign_folds, cap_rows
 from tests.near import assert_near
 
@@ -41,6 +41,6 @@ def test_a_cap_draws_without_replacement_and_keeps_the_order() -> None:
 def test_costs_are_bits() -> None:
     same = np.array([True, True, False])
     assert_near(ratio_costs(np.array([0.0, np.log(3), np.log(3)]), same), [1, np.log2(4 / 3), 2])
-    assert cllr(np.array([0.0, np.log(3), np.log(3)]), same) == pytest.approx(
+    assert mean_ratio_cost(np.array([0.0, np.log(3), np.log(3)]), same) == pytest.approx(
         ((1 + np.log2(4 / 3)) / 2 + 2) / 2
     )

@@ -20,7 +20,7 @@ from mien._core.validation import (
     check_labels,
     check_scores,
     find_unknown,
-    require,
+    require_module,
 )
 from mien.errors import InputError, MissingDependencyError, PerformanceWarning
 
@@ -74,7 +74,7 @@ def test_kernels_without_numba_warn_once(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_missing_extra_names_itself() -> None:
     with pytest.raises(MissingDependencyError, match=r"Drawing needs no_such.*mien\[plots\]"):
-        require("no_such.part", "plots", "Drawing")
+        require_module("no_such.part", "plots", "Drawing")
 
 
 @pytest.mark.parametrize(

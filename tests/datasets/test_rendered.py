@@ -17,8 +17,8 @@ from mien.datasets import (
     IDENTITY_NAMES,
     LANDMARK_NAMES,
     NUISANCE_NAMES,
-    Camera,
     FaceSet,
+    RenderedCamera,
     iter_faces,
     make_faces,
 )
@@ -335,17 +335,19 @@ def test_the_second_camera_shows_the_same_people_otherwise() -> None:
 
 def test_each_setting_of_a_camera_acts() -> None:
     base = make_faces(4, 2, **SMALL).images
-    np.testing.assert_array_equal(base, make_faces(4, 2, camera=Camera(), **SMALL).images)
+    np.testing.assert_array_equal(base, make_faces(4, 2, camera=RenderedCamera(), **SMALL).images)
     np.testing.assert_array_equal(base, make_faces(4, 2, camera="first", **SMALL).images)
-    for field in dataclasses.fields(Camera):
+    for field in dataclasses.fields(RenderedCamera):
         value = getattr(CAMERAS["second"], field.name) if field.name != "blur" else 2.0
-        camera = dataclasses.replace(Camera(), **{field.name: value})
+        camera = dataclasses.replace(RenderedCamera(), **{field.name: value})
         assert np.abs(make_faces(4, 2, camera=camera, **SMALL).images - base).mean() > 1e-3
 
 
 def test_a_coarse_sensor_keeps_the_mean_and_loses_detail() -> None:
     fine = make_faces(5, 1, size=32, noise=0, random_state=0).images
-    coarse = make_faces(5, 1, size=32, noise=0, camera=Camera(resolution=0.25), random_state=0)
+    coarse = make_faces(
+        5, 1, size=32, noise=0, camera=RenderedCamera(resolution=0.25), random_state=0
+    )
     np.testing.assert_allclose(coarse.images.mean(), fine.mean(), atol=0.01)
     spectrum = np.abs(np.fft.fft2(coarse.images))[:, 12:20, 12:20].mean()
     assert spectrum < 0.3 * np.abs(np.fft.fft2(fine))[:, 12:20, 12:20].mean()
@@ -377,12 +379,12 @@ def test_a_coarse_sensor_keeps_the_mean_and_loses_detail() -> None:
         ({"cover": []}, "cover"),
         ({"cover": 3}, "cover"),
         ({"cover_rate": 2}, "cover_rate"),
-        ({"camera": "third"}, "camera must be a Camera or one of"),
-        ({"camera": 2}, "camera must be a Camera"),
-        ({"camera": Camera(gamma=0)}, "camera.gamma"),
-        ({"camera": Camera(resolution=0)}, "camera.resolution"),
-        ({"camera": Camera(light=(1,))}, "camera.light must be two numbers"),  # type: ignore[arg-type]
-        ({"camera": Camera(light=(0, np.nan))}, "camera.light"),
+        ({"camera": "third"}, "camera must be a RenderedCamera or one of"),
+        ({"camera": 2}, "camera must be a RenderedCamera"),
+        ({"camera": RenderedCamera(gamma=0)}, "camera.gamma"),
+        ({"camera": RenderedCamera(resolution=0)}, "camera.resolution"),
+        ({"camera": RenderedCamera(light=(1,))}, "camera.light must be two numbers"),  # type: ignore[arg-type]
+        ({"camera": RenderedCamera(light=(0, np.nan))}, "camera.light"),
         ({"first_person": -1}, "first_person"),
         ({"first_picture": 0.5}, "first_picture"),
         ({"random_state": -1}, "random_state"),

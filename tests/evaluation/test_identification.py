@@ -107,7 +107,7 @@ def test_bad_input() -> None:
         mate_ranks([1.0], ["a"], ["a"])
     with pytest.raises(InputError, match="probe_people has 1 entries for 2"):
         mate_ranks([[1.0], [2.0]], ["a"], ["a"])
-    with pytest.raises(InputError, match="starts at 1"):
+    with pytest.raises(InputError, match="start at 1"):
         rank_k_rate(*draw(4), k=0)
     with pytest.raises(InputError, match="no probe"):
         evaluate_identification([[1.0]], ["a"], ["b"])

@@ -119,7 +119,7 @@ def test_labels_are_not_taken_for_scores() -> None:
 def test_what_cannot_be_judged(people) -> None:
     X, y = people
     model = JointBayesian().fit(X, y)
-    with pytest.raises(InputError, match="some must be of one person"):
+    with pytest.raises(InputError, match="pairs of one person"):
         PairScorer()(model, X[::4], y[::4])
     with pytest.raises(InputError, match="metric"):
         PairScorer("accuracy")

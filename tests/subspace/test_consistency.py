@@ -30,13 +30,13 @@ def test_consistency_counts_strangers_that_are_nearer() -> None:
 
 def test_folds_hold_out_whole_groups_once() -> None:
     groups = np.array([5, 5, -1, 2, 2, 7, 7, 9, 9, 9, 4, 8, 8])
-    folds = list(hold_out_groups(groups, 3, 0))
+    folds = list(hold_out_groups(groups, 0))
     held = np.concatenate([h for _, h in folds])
     assert sorted(groups[held].tolist()) == sorted(groups[(groups != -1) & (groups != 4)].tolist())
     for learn, held_out in folds:
         assert not set(groups[learn]) & set(groups[held_out])
     with pytest.raises(NotEnoughDataError, match="at least 4 groups"):
-        list(hold_out_groups(np.array([0, 0, 1, 1, 2, 2]), 3, 0))
+        list(hold_out_groups(np.array([0, 0, 1, 1, 2, 2]), 0))
 
 
 def test_grid_ends_at_the_most() -> None:

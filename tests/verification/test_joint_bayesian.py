@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.metrics import roc_auc_score
 
 import mien
-from mien._core.logistic import cllr
+from mien._core.logistic import mean_ratio_cost
 from mien.errors import InputError, NumericsWarning
 from mien.verification import GroupStatistics, JointBayesian
 from tests.near import assert_near
@@ -276,7 +276,7 @@ def test_a_missing_label_is_not_a_person(gone: object) -> None:
 
 def _cllr(model, X, y):
     i, j = np.triu_indices(len(y), 1)
-    return cllr(model.score_matrix(X)[i, j], y[i] == y[j])
+    return mean_ratio_cost(model.score_matrix(X)[i, j], y[i] == y[j])
 
 
 @pytest.mark.parametrize("n_people", [3, 6, 12, 30])

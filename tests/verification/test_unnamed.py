@@ -90,5 +90,5 @@ def test_counts_are_taken_back_and_read_again():
 )
 def test_damaged_counts_are_refused(change):
     good = observe_faces(Scores, crowd(5, 0.0), np.arange(5), np.arange(5), {}).to_dict()
-    with pytest.raises(InputError, match="no counts of unnamed faces"):
+    with pytest.raises(InputError, match="not counts of unnamed faces"):
         UnnamedFaces.from_dict({**good, **change})

@@ -1,1 +1,1 @@
-"""What every learner stands on: validation, linear algebra, statistics, iteration, kernels."""
+"""What every learner uses: validation, linear algebra, statistics, iteration, kernels."""

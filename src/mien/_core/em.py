@@ -14,28 +14,28 @@ from mien._core.progress import report
 
 __all__ = ["EMResult", "run_em"]
 
-State = TypeVar("State")
+StateT = TypeVar("StateT")
 
 
 @dataclass(frozen=True)
-class EMResult(Generic[State]):
+class EMResult(Generic[StateT]):
     """The last state, the objective of every iteration, and whether the change fell below tol."""
 
-    state: State
+    state: StateT
     objective: np.ndarray
     n_iter: int
     converged: bool
 
 
 def run_em(
-    step: Callable[[State], tuple[State, float]],
-    state: State,
+    step: Callable[[StateT], tuple[StateT, float]],
+    state: StateT,
     *,
     max_iter: int,
     tol: float,
     description: str = "EM",
     scale: float = 1.0,
-) -> EMResult[State]:
+) -> EMResult[StateT]:
     """Repeat ``step`` until the objective changes by less than ``tol``.
 
     Parameters

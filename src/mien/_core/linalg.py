@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import linalg
@@ -14,6 +14,7 @@ __all__ = [
     "ThinSVD",
     "fix_signs",
     "gram_svd",
+    "median_distance",
     "null_space",
     "numerical_rank",
     "oas_shrinkage",
@@ -22,6 +23,9 @@ __all__ = [
     "symmetrize",
     "thin_svd",
 ]
+
+
+_COMPARED_ROWS = 1000
 
 
 class ThinSVD(NamedTuple):
@@ -42,6 +46,21 @@ class SimultaneousDiagonalisation(NamedTuple):
 def symmetrize(matrix: np.ndarray) -> np.ndarray:
     """Average a square matrix with its transpose, against the drift of rounding."""
     return (matrix + matrix.T) / 2
+
+
+def median_distance(X: np.ndarray, random_state: Any = None) -> float:
+    """Median distance between two different rows of X (n, d); 1 where all rows are equal.
+
+    At most a thousand rows are compared, which ``random_state`` draws.
+    """
+    from scipy.spatial.distance import pdist
+    from sklearn.utils import check_random_state
+
+    if len(X) > _COMPARED_ROWS:
+        X = X[np.sort(check_random_state(random_state).permutation(len(X))[:_COMPARED_ROWS])]
+    distances = pdist(np.asarray(X, dtype=np.float64))
+    distances = distances[distances > 0]
+    return float(np.median(distances)) if distances.size else 1.0
 
 
 def numerical_rank(singular_values: np.ndarray, rtol: float) -> int:
@@ -81,21 +100,19 @@ def thin_svd(X: np.ndarray, rtol: float = 1e-9) -> ThinSVD:
     return ThinSVD(*_fix_svd_signs(U[:, :rank], s[:rank], Vt[:rank]))
 
 
-def gram_svd(X: np.ndarray, rtol: float = 1e-6) -> ThinSVD:
+def gram_svd(X: np.ndarray) -> ThinSVD:
     """Decompose X by the eigenvectors of its smaller Gram matrix: many times quicker than an SVD.
 
     Parameters
     ----------
     X : (n, d)
         Any real float64 matrix.
-    rtol : float
-        Singular values at or below ``rtol`` times the largest are dropped. Below about 1e-7 they
-        are rounding: a Gram matrix has the squares, and half of the digits are lost.
 
     Notes
     -----
-    Relative errors are about ``1e-16 (s[0] / s[i])²``. Where small singular values matter, take
-    :func:`thin_svd`.
+    Singular values at or below 1e-6 times the largest are dropped: a Gram matrix has their
+    squares, and half of the digits are lost. Relative errors are about ``1e-16 (s[0] / s[i])²``.
+    Where small singular values matter, take :func:`thin_svd`.
     """
     n, d = X.shape
     wide = n < d
@@ -103,7 +120,7 @@ def gram_svd(X: np.ndarray, rtol: float = 1e-6) -> ThinSVD:
         X @ X.T if wide else X.T @ X, overwrite_a=True, check_finite=False
     )
     s = np.sqrt(np.maximum(values[::-1], 0))
-    rank = numerical_rank(s, max(rtol, 1e-7))
+    rank = numerical_rank(s, 1e-6)
     s, vectors = s[:rank], vectors[:, ::-1][:, :rank]
     if wide:
         U, Vt = vectors, (vectors.T @ X) / s[:, None]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-__all__ = ["balance_classes", "cllr", "fit_logistic", "newton_logistic", "ratio_costs"]
+__all__ = ["balance_classes", "fit_logistic", "mean_ratio_cost", "newton_logistic", "ratio_costs"]
 
 
 def ratio_costs(ratios: np.ndarray, same: np.ndarray | bool) -> np.ndarray:
@@ -16,7 +16,7 @@ def ratio_costs(ratios: np.ndarray, same: np.ndarray | bool) -> np.ndarray:
     return np.asarray(np.logaddexp(0, np.where(same, -ratios, ratios)) / np.log(2))
 
 
-def cllr(ratios: np.ndarray, same: np.ndarray) -> float:
+def mean_ratio_cost(ratios: np.ndarray, same: np.ndarray) -> float:
     """Cllr: the mean cost of genuine pairs and that of impostor pairs, in equal parts."""
     costs = ratio_costs(ratios, same)
     return float((costs[same].mean() + costs[~same].mean()) / 2)
@@ -35,7 +35,6 @@ def fit_logistic(
     weights: np.ndarray,
     *,
     ridge: float = 1e-4,
-    nonnegative: bool = True,
 ) -> tuple[np.ndarray, float]:
     """Coefficients and intercept of the log ratio of two classes.
 
@@ -51,13 +50,12 @@ def fit_logistic(
     ridge : float
         Penalty on the coefficients of scores scaled to variance one. It keeps them finite where
         the classes are separable.
-    nonnegative : bool
-        Whether coefficients below zero are forbidden: a larger score never speaks against.
 
     Returns
     -------
     coefficients (k,), intercept
-        ``scores @ coefficients + intercept`` is a natural-log ratio.
+        ``scores @ coefficients + intercept`` is a natural-log ratio. No coefficient is negative:
+        a larger score is never evidence against.
     """
     scores = np.asarray(scores, dtype=np.float64)
     centre = weights @ scores / weights.sum()
@@ -67,7 +65,7 @@ def fit_logistic(
     standard = (scores - centre) / scale
     design = np.column_stack([standard, np.ones(len(standard))])
     truth = np.asarray(same, dtype=bool)
-    theta, _ = newton_logistic(design, truth, weights, 0.0, ridge, nonnegative=nonnegative)
+    theta, _ = newton_logistic(design, truth, weights, 0.0, ridge, nonnegative=True)
     coefficients = theta[:-1] / scale
     return coefficients, float(theta[-1] - coefficients @ centre)
 

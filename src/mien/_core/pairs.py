@@ -14,7 +14,7 @@ from mien._core.sampling import cap_rows
 from mien._core.validation import check_labels
 from mien.errors import InputError
 
-__all__ = ["MAX_ROWS", "area_under_roc", "score_all_pairs", "score_matrix", "score_pairs"]
+__all__ = ["MAX_ROWS", "score_all_pairs", "score_matrix", "score_pairs", "share_in_order"]
 
 #: All pairs of more vectors than this are not formed: that many are drawn.
 MAX_ROWS = 4000
@@ -84,14 +84,14 @@ def score_all_pairs(model: Any, X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]
     same = people[first] == people[second]
     if not same.any() or same.all():
         raise InputError(
-            "to judge pairs, some must be of one person and some of two; got "
+            "scoring needs pairs of one person and pairs of two people; got "
             f"{len(np.unique(people))} people with {len(people)} vectors"
         )
     scores = matrix[first, second]
     return scores[same], scores[~same]
 
 
-def area_under_roc(genuine: np.ndarray, impostor: np.ndarray) -> float:
+def share_in_order(genuine: np.ndarray, impostor: np.ndarray) -> float:
     """Share of (genuine, impostor) pairs of scores that are in order; ties count one half."""
     falling = np.sort(impostor)
     below = np.searchsorted(falling, genuine, side="left")

@@ -36,7 +36,7 @@ _mapper: ContextVar[TaskMapper | None] = ContextVar("mien_tasks", default=None)
 
 
 def count_threads(n_jobs: int | None) -> int:
-    """Number of threads that scikit-learn's ``n_jobs`` stands for: None is 1, -1 is all cores."""
+    """Number of threads for scikit-learn's ``n_jobs``: None is 1, -1 is all cores."""
     if n_jobs is None or n_jobs == 1:
         return 1
     if n_jobs < 0:

@@ -16,7 +16,15 @@ import numpy as np
 from mien._core.progress import report
 from mien.errors import InputError
 
-__all__ = ["BatchPasses", "Passes", "Rows", "RunningMoments", "Sums", "choose_rows", "split_rows"]
+__all__ = [
+    "BatchPasses",
+    "KeptRows",
+    "Passes",
+    "RunningMoments",
+    "Sums",
+    "choose_rows",
+    "split_rows",
+]
 
 
 class Mergeable(Protocol):
@@ -87,14 +95,14 @@ class RunningMoments:
 
 
 @dataclass
-class Rows:
+class KeptRows:
     """Rows (n, d) that are kept; those of later batches come after them."""
 
     values: np.ndarray
 
-    def merge(self, other: Rows) -> Rows:
+    def merge(self, other: KeptRows) -> KeptRows:
         """Put the rows of later batches behind these."""
-        return Rows(np.concatenate([self.values, other.values]))
+        return KeptRows(np.concatenate([self.values, other.values]))
 
 
 def choose_rows(X: np.ndarray, share: float, seed: int) -> np.ndarray:

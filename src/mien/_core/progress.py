@@ -1,4 +1,4 @@
-"""Progress without a display: learners report, whoever shows it listens.
+"""Progress without a display: learners report it, and a display may listen.
 
 A learner writes ``for batch in track(batches, "pass over the data", total=n)``. Nothing happens
 unless somebody listens; the command line listens with a progress bar.

@@ -153,8 +153,8 @@ def settle_range(
             tiny = bool(np.any((size < smallest) & (size > 0)))
     if tiny and fitting and high < smallest:
         raise InputError(
-            f"{name} has no value beyond ±{high:.3g}; below {smallest:.0e} squares vanish: scale "
-            "the values first"
+            f"{name} has no value beyond ±{high:.3g}; below {smallest:.0e} squares underflow: "
+            "scale the values first"
         )
     if tiny:
         return np.where(np.abs(array) < smallest, array.dtype.type(0), array)

@@ -25,7 +25,7 @@ def assign_folds(
 
     Notes
     -----
-    People are dealt to the folds in the order of their number of rows, so that folds have nearly
+    People are assigned to the folds in the order of their number of rows, so that folds have nearly
     equally many rows as well as people. scikit-learn's ``GroupKFold`` balances one or the other.
 
     Examples

@@ -130,7 +130,7 @@ class GroupStatistics(AdditiveStatistics):
         self._start(0)
 
     def _start(self, n_features: int) -> None:
-        """Make room for vectors of so many features."""
+        """Allocate the sums for ``n_features`` features."""
         d = self.n_features = int(n_features)
         self.shift = np.zeros(d)
         # Only the upper triangle counts.
@@ -245,7 +245,7 @@ class GroupStatistics(AdditiveStatistics):
         self._n_alone += len(Z)
 
     def reserve(self, n_groups: int) -> None:
-        """Make room for so many groups in advance; more can come."""
+        """Allocate room for a number of groups in advance; more may come."""
         if n_groups > len(self._counts):
             grown = np.zeros((n_groups, self.n_features))
             grown[: len(self._sums)] = self._sums

@@ -18,11 +18,20 @@ figure      ``$`` begins mathematics                      ``\\$``; as on a termi
 from __future__ import annotations
 
 import html
+import math
 import unicodedata
 
 from mien.errors import InputError
 
-__all__ = ["PLACES", "check_name", "count", "escape_html", "safe_text", "skeleton"]
+__all__ = [
+    "PLACES",
+    "check_name",
+    "count",
+    "escape_html",
+    "finite_or_none",
+    "safe_text",
+    "skeleton",
+]
 
 _LONGEST_NAME = 200
 # Letters and marks that show nothing, beside those that Unicode calls control or format.
@@ -124,7 +133,7 @@ def check_name(name: object) -> str:
             continue
         kind = unicodedata.name(letter, "a control or invisible character")
         raise InputError(
-            f"a name may not hold control or invisible characters; {safe_text(cleaned)!r} has "
+            f"a name must not contain control or invisible characters; {safe_text(cleaned)!r} has "
             f"U+{ord(letter):04X} ({kind.lower()})"
         )
     if not any(unicodedata.category(letter)[0] in "LNSP" for letter in cleaned):
@@ -216,3 +225,8 @@ def safe_text(text: object, place: str = "terminal") -> str:
     ('&lt;b&gt;$x$', '<b>\\\\$x\\\\$')
     """
     return PLACES[place](str(text))
+
+
+def finite_or_none(value: float) -> float | None:
+    """A number that JSON can hold: None where it is infinite or not a number."""
+    return float(value) if math.isfinite(value) else None

@@ -22,7 +22,7 @@ __all__ = [
     "check_labels",
     "check_scores",
     "find_unknown",
-    "require",
+    "require_module",
 ]
 
 NO_GROUP = -1
@@ -30,7 +30,7 @@ NO_GROUP = -1
 _MISSING_TEXTS = ("", "-1", "nan", "NaN", "NaT", "None", "<NA>")
 
 
-def require(module: str, extra: str, purpose: str) -> ModuleType:
+def require_module(module: str, extra: str, purpose: str) -> ModuleType:
     """Import a package that belongs to an extra, or say which extra to install."""
     try:
         return importlib.import_module(module)
@@ -163,7 +163,7 @@ def check_scores(name: str, scores: Any) -> np.ndarray:
     if bad:
         raise InputError(
             f"{name} has {bad} NaN among {array.size} scores; "
-            "count failures to acquire apart, do not score them"
+            "count failures to acquire separately; do not score them"
         )
     return array
 
@@ -180,7 +180,7 @@ def check_labels(
     labels : array-like (n,) or (n, 1)
         Integers, whole floats or strings. None, NaN, NaT, pandas' NA and -1 say "unknown", and
         so do the texts that a conversion makes of them ("-1", "nan", "NaT", "None", "<NA>") and
-        the empty text: a missing label never becomes a label of its own.
+        the empty text: a missing label never becomes a label.
     n_samples : int or None
         How many there must be.
     missing : {"refuse", "unknown", "class"}

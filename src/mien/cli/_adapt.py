@@ -52,7 +52,7 @@ def run(
     revert: Annotated[
         bool,
         typer.Option(
-            "--revert", help="Go back to the verifier that --gallery had before the last change."
+            "--revert", help="Restore the verifier that --gallery had before the last change."
         ),
     ] = False,
     jobs: Jobs = 2,
@@ -68,8 +68,8 @@ def run(
 
     mien adapt --revert --gallery people.gallery
 
-    Without --out and --gallery nothing is written: the gain on held-out people is only shown. Exit
-    code 1: some pictures could not be used; all others were.
+    Without --out and --gallery, nothing is written and the gain on held-out people is shown. Exit
+    code 1: some pictures could not be processed; all others were.
     """
     if gallery is None:
         refuse("is for a sealed gallery, and no --gallery was given", passphrase=passphrase)

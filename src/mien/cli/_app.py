@@ -79,7 +79,7 @@ VERBS = {
     "evaluate": Verb("mien.cli._evaluate", "Evaluate the scores of any verification system."),
     "serve": Verb("mien.cli._serve", "Serve a gallery over HTTP."),
     "keys": Verb(_KEYS, "Make, list and revoke the keys of a server."),
-    "data": Verb(_DATA, "Look at data sets of faces."),
+    "data": Verb(_DATA, "List, show and make data sets of faces."),
     "demo": Verb("mien.cli._demo", "Run every method once and write a report."),
     "warm": Verb("mien.cli._warm", "Compile the kernels once, so that first calls are quick."),
     "crops": Verb(_CROPS, "The same verbs for cut-out faces and for vectors."),
@@ -88,7 +88,7 @@ VERBS = {
 app = typer.Typer(
     name="mien",
     cls=make_group_class(VERBS),
-    help="Recognise, verify, group and complete faces from few, weak, foreign or partial labels.",
+    help="Recognise, verify, group and complete faces in photographs and videos.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",

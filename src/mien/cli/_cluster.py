@@ -16,7 +16,7 @@ from mien.cli._options import (
     Engine,
     Jobs,
     MinQuality,
-    Model,
+    ModelOption,
     Passphrase,
     Scheduler,
     ask_key,
@@ -56,16 +56,16 @@ def run(
         bool,
         typer.Option(
             "--keep",
-            help="For photographs: keep the templates of the faces in --out, so that photographs "
-            "can be added later.",
+            help="For photographs: store face templates in --out, so that photographs can be "
+            "added later.",
         ),
     ] = False,
     add: Annotated[
         bool,
         typer.Option(
             "--add",
-            help="For photographs: --out was sorted with --keep; analyse only new photographs, "
-            "and let its people keep their numbers.",
+            help="For photographs, with an --out that was sorted with --keep: analyse only new "
+            "photographs; people keep their numbers.",
         ),
     ] = False,
     write: Annotated[
@@ -111,7 +111,7 @@ def run(
         typer.Option(min=1, help="For a video: analyse every N-th frame.", show_default="1"),
     ] = None,
     engine: Engine = None,
-    model: Model = None,
+    model: ModelOption = None,
     gallery: Annotated[
         Path | None,
         typer.Option(
@@ -128,7 +128,7 @@ def run(
         int | None,
         typer.Option(
             min=0,
-            help="Compare each face with so many nearest neighbours; 0 compares all with all.",
+            help="Number of nearest neighbours to compare each face with; 0 compares all with all.",
             show_default="all with all up to 10,000 faces, then 24",
         ),
     ] = None,
@@ -136,7 +136,7 @@ def run(
     jobs: Jobs = 2,
     as_json: AsJson = False,
 ) -> None:
-    """Sort faces by person without any name. Two faces in one picture are two people.
+    """Sort faces by person, without names. Two faces in one picture are two people.
 
     mien cluster holiday --out people
 
@@ -219,7 +219,7 @@ def _has_journal(out: Path) -> bool:
 def _kept(out: Path, add: bool) -> str:
     """What an interrupted run leaves behind."""
     if add:
-        return "The earlier result stands, and the faces found so far are kept: run it again."
+        return "The earlier result is unchanged, and the faces found so far are kept: run it again."
     if not _has_journal(out):
         return "Nothing was written."
     return (

@@ -45,12 +45,12 @@ def run(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Complete the covered part of faces; original, cover and result side by side.
+    """Complete the covered part of faces and show original, cover and result side by side.
 
     mien complete masked.jpg --out completed.png
 
-    The result is a guess, the mean of faces that look alike where this one is visible. It must
-    not be used to recognise anybody. Exit code 1: some photographs could not be used.
+    The result is a guess: the mean of faces that resemble the visible part. Do not use it to
+    recognise anybody. Exit code 1: some photographs could not be processed.
     """
     if model is not None:
         check_model(model, "mien complete")

@@ -45,14 +45,17 @@ def run(
         float | None,
         typer.Option(
             min=0,
-            help="How many people the source model counts for; it fades as your people grow.",
+            help="Number of people that the source model counts for; its share falls as you add "
+            "people.",
             show_default="chosen on held-out people",
         ),
     ] = None,
     strength: Annotated[
         float | None,
         typer.Option(
-            min=0, help="Weight of the source that does not fade: the paper's lambda, instead."
+            min=0,
+            help="Fixed weight of the source model (the paper's lambda), instead of "
+            "--source-people.",
         ),
     ] = None,
     centring: Annotated[
@@ -62,7 +65,7 @@ def run(
     scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
-    """Move a verifier to the people of a folder or of a table of vectors.
+    """Adapt a verifier to the people in a folder or in a table of vectors.
 
     mien crops adapt crowd.mien family --out family.mien
     """

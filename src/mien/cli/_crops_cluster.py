@@ -32,7 +32,8 @@ def run(
         str,
         typer.Option(
             metavar="TABLE.csv|folders",
-            help="What is known of them: a table with the columns file and group, or file, frame, "
+            help="What is known about the faces: a table with the columns file and group, or "
+            "file, frame, "
             "x, y, w and h, from which tracks are made; faces with the same value in a column "
             "picture are different people. 'folders' makes each folder a group.",
             show_default=False,

@@ -38,7 +38,7 @@ def run(
     scale: Annotated[int, typer.Option(min=1, max=16, help="Enlarge the result this much.")] = 4,
     as_json: AsJson = False,
 ) -> None:
-    """Complete cut-out faces; original, visible part and result side by side.
+    """Complete cut-out faces and show original, visible part and result side by side.
 
     mien crops complete faces.mien masked.png --out completed.png
     """

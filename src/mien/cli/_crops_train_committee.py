@@ -106,7 +106,7 @@ def run(
         typer.Option(
             min=0,
             max=1,
-            help="Share of a ball in the scatter within people.",
+            help="Shrinkage of the scatter within people towards a sphere, from 0 to 1.",
             show_default="from the pictures",
         ),
     ] = None,
@@ -115,7 +115,7 @@ def run(
         typer.Option(
             min=0,
             max=1,
-            help="How far people's means are pulled towards the mean of all.",
+            help="Shrinkage of people's means towards the overall mean, from 0 to 1.",
             show_default="from the pictures",
         ),
     ] = None,
@@ -125,8 +125,8 @@ def run(
     light: Annotated[
         Light,
         typer.Option(
-            help="What is done to the pictures first: nothing, unit length, local light taken out, "
-            "that blurred by a pixel, or what errs least on held-out pictures (auto)."
+            help="Preparation of the pictures: none, unit length, local light removed, the same "
+            "blurred by a pixel, or the one with the fewest errors on held-out pictures (auto)."
         ),
     ] = Light.auto,
     size: Annotated[int, typer.Option(min=8, help="Resize the faces to this many pixels.")] = 64,

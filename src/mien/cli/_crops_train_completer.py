@@ -145,7 +145,7 @@ def run(
     dekernelize: Annotated[
         Dekernelize | None,
         typer.Option(
-            help="For fastfood: turn the completed features back, or the atoms once.",
+            help="For fastfood: convert the completed features back to pixels, or the atoms once.",
             show_default="result",
         ),
     ] = None,
@@ -166,7 +166,7 @@ def run(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Learn whole faces that are all framed alike, to complete others that are partly covered.
+    """Learn from whole faces, all framed alike, to complete partly covered ones.
 
     mien crops train completer faces --out faces.mien
 

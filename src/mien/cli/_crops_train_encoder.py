@@ -44,7 +44,7 @@ def run(
     ],
     out: ModelOut,
     second: Annotated[
-        Second, typer.Option(help="What is described beside gradients.")
+        Second, typer.Option(help="Second view, in addition to gradients.")
     ] = Second.lbp,
     kind: Annotated[Kind, typer.Option(help="Kind of encoding.")] = Kind.super_vector,
     components: Annotated[

@@ -1,4 +1,4 @@
-"""``mien data``: which data sets there are, a look at them, and an album to try things with."""
+"""``mien data``: list and show data sets, and make an album to try things on."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def make(
     seed: Annotated[int, typer.Option(min=0, help="Another seed gives other people.")] = 4,
     as_json: AsJson = False,
 ) -> None:
-    """Write an album of people who do not exist, to try the other verbs with."""
+    """Write an album of rendered people, who do not exist, to try the other verbs on."""
     from mien.datasets import make_album
 
     check_folder(folder)

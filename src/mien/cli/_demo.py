@@ -78,12 +78,12 @@ def run(
 
 def _offer_page(out: Path, seed: int) -> None:
     """Make an album of rendered people and say how to open the page on it."""
-    from mien.demo import make_album
+    from mien.demo import make_demo_album
     from mien.errors import MissingDependencyError
 
     try:
         with showing_progress():
-            gallery, photos = make_album(out, random_state=seed)
+            gallery, photos = make_demo_album(out, random_state=seed)
     except MissingDependencyError as error:
         note(f"left out: the album for the page ({error})")
         return

@@ -79,13 +79,16 @@ def run(
         bool,
         typer.Option(
             "--adapt",
-            help="With --names: let the faces whose names are sure move the verifier, if that is "
-            "better on held-out people.",
+            help="With --names: adapt the verifier to faces whose names are certain, if that "
+            "improves it on held-out people.",
         ),
     ] = False,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="With --names: write a page with every face here."),
+        typer.Option(
+            metavar="FOLDER",
+            help="With --names: write a page that shows every face to this folder.",
+        ),
     ] = None,
     min_quality: MinQuality = 0.0,
     scheduler: Scheduler = None,
@@ -104,7 +107,7 @@ def run(
     mien enrol Takeout --names auto --gallery people.gallery
 
     An interrupted run continues when it is started again. Exit code 1: some pictures could not be
-    used; all others are enrolled.
+    processed; all others are enrolled.
     """
     from mien.gallery import has_gallery, is_address
 

@@ -8,11 +8,11 @@ from typing import Annotated
 import typer
 
 from mien.cli._display import count, note, print_json, say, showing_progress
-from mien.cli._options import AsJson, Gallery, Jobs, Passphrase, ask_key
+from mien.cli._options import AsJson, GalleryOption, Jobs, Passphrase, ask_key
 
-__all__ = ["XmpKeywords", "XmpNames", "check_xmp", "run"]
+__all__ = ["XmpKeywords", "XmpOption", "check_xmp", "run"]
 
-XmpNames = Annotated[
+XmpOption = Annotated[
     str | None,
     typer.Option(
         metavar="WHICH",
@@ -45,8 +45,8 @@ def run(
         list[Path],
         typer.Argument(metavar="PHOTO...", help="Photographs, or folders of them."),
     ],
-    gallery: Gallery,
-    names: XmpNames = None,
+    gallery: GalleryOption,
+    names: XmpOption = None,
     keywords: XmpKeywords = False,
     embed: Annotated[
         bool,
@@ -75,7 +75,7 @@ def run(
 
     Sidecars NAME.EXT.xmp are written beside the photographs, which are not touched. What other
     programs wrote is kept, and so are the names that they gave. Exit code 1: some files could not
-    be used; all others were.
+    be processed; all others were.
     """
     from mien.cli._options import refuse
     from mien.recognition import export_xmp

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mien.cli._display import count, note, print_json, say
-from mien.cli._options import AsJson, Gallery, Passphrase, ask_key
+from mien.cli._options import AsJson, GalleryOption, Passphrase, open_with_key
 from mien.errors import InputError
 
 if TYPE_CHECKING:
-    from mien.gallery import Change, StoredFace
-    from mien.gallery import Gallery as OpenGallery
+    from mien.gallery import Change, Gallery, StoredFace
 
 __all__ = ["list_faces", "move_face", "remove_face", "show_history", "undo"]
 
@@ -40,12 +38,6 @@ Ids = Annotated[
 ]
 
 
-def _open(gallery: Path, passphrase: bool, *, read_only: bool = False) -> OpenGallery:
-    from mien.gallery import Gallery
-
-    return Gallery.open(gallery, key=ask_key(passphrase), read_only=read_only)
-
-
 def _day(seconds: float) -> str:
     from datetime import UTC, datetime
 
@@ -54,12 +46,12 @@ def _day(seconds: float) -> str:
 
 def list_faces(
     person: Annotated[str, typer.Argument(metavar="NAME", help="Person whose faces to list.")],
-    gallery: Gallery,
+    gallery: GalleryOption,
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
     """List the enrolled faces of a person: their ids, pictures and quality."""
-    with _open(gallery, passphrase, read_only=True) as opened:
+    with open_with_key(gallery, passphrase, read_only=True) as opened:
         if person not in {entry.name for entry in opened.people()}:
             raise InputError(f"nobody in {gallery} is called {person!r}")
         faces = opened.faces(person)
@@ -84,7 +76,7 @@ def _plain(face: StoredFace) -> dict[str, Any]:
     }
 
 
-def _find(opened: OpenGallery, ids: list[str]) -> list[StoredFace]:
+def _find(opened: Gallery, ids: list[str]) -> list[StoredFace]:
     """The faces that are meant by the beginnings of their ids."""
     faces = opened.faces()
     found = []
@@ -95,14 +87,16 @@ def _find(opened: OpenGallery, ids: list[str]) -> list[StoredFace]:
                 f"no face in {opened.path} has the id {wanted!r}: mien people faces NAME lists them"
             )
         if len(fitting) > 1:
-            raise InputError(f"{len(fitting)} faces have ids that begin with {wanted!r}: give more")
+            raise InputError(
+                f"{len(fitting)} faces have ids that begin with {wanted!r}: give more letters"
+            )
         found += fitting
     return found
 
 
 def remove_face(
     ids: Ids,
-    gallery: Gallery,
+    gallery: GalleryOption,
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
@@ -112,7 +106,7 @@ def remove_face(
 
     mien people remove-face 3f9a12c4 --gallery people.gallery
     """
-    with _open(gallery, passphrase) as opened:
+    with open_with_key(gallery, passphrase) as opened:
         faces = _find(opened, ids)
         opened.remove_faces([face.id for face in faces])
     _answer("removed", faces, f"{count(len(faces), 'face')} of {_owners(faces)} taken out", as_json)
@@ -123,7 +117,7 @@ def move_face(
     to: Annotated[
         str, typer.Option("--to", metavar="NAME", help="Person who gets the faces; may be new.")
     ],
-    gallery: Gallery,
+    gallery: GalleryOption,
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
@@ -131,7 +125,7 @@ def move_face(
 
     mien people move-face 3f9a12c4 --to Bob --gallery people.gallery
     """
-    with _open(gallery, passphrase) as opened:
+    with open_with_key(gallery, passphrase) as opened:
         faces = _find(opened, ids)
         opened.move_faces([face.id for face in faces], to)
     text = f"{count(len(faces), 'face')} of {_owners(faces)} moved to {to}"
@@ -158,7 +152,7 @@ def _in_words(change: Change) -> str:
 
 
 def show_history(
-    gallery: Gallery,
+    gallery: GalleryOption,
     limit: Annotated[
         int, typer.Option(min=1, max=1000, help="Number of changes to show.")
     ] = _SHOWN,
@@ -166,7 +160,7 @@ def show_history(
     as_json: AsJson = False,
 ) -> None:
     """List the most recent changes to a gallery, newest first. mien gallery undo reverts them."""
-    with _open(gallery, passphrase, read_only=True) as opened:
+    with open_with_key(gallery, passphrase, read_only=True) as opened:
         changes = opened.history(limit)
     if as_json:
         print_json({"changes": [_told(change) for change in changes]})
@@ -190,7 +184,7 @@ def _told(change: Change) -> dict[str, Any]:
 
 
 def undo(
-    gallery: Gallery,
+    gallery: GalleryOption,
     to: Annotated[
         int | None,
         typer.Option(
@@ -206,9 +200,9 @@ def undo(
 ) -> None:
     """Undo the last change to a gallery: an enrolment, a name, a merge, a face moved or removed.
 
-    What was deleted for good (mien people delete) does not come back.
+    Permanent deletions (mien people delete) cannot be undone.
     """
-    with _open(gallery, passphrase) as opened:
+    with open_with_key(gallery, passphrase) as opened:
         open_changes = [change for change in opened.history() if change.undone is None]
         if to is not None and to not in {change.number for change in open_changes}:
             raise InputError(f"{gallery} has no change {to} that could be undone")

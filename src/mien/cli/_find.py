@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mien.cli._display import count, note, print_json, say
-from mien.cli._options import AsJson, Gallery, Passphrase, ask_key
+from mien.cli._options import AsJson, GalleryOption, Passphrase, ask_key
 from mien.cli._outputs import check_folder
 from mien.errors import InputError
 
@@ -20,14 +20,14 @@ __all__ = ["run"]
 
 
 def run(
-    gallery: Gallery,
+    gallery: GalleryOption,
     people: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME...", help="People who must all be on it.", show_default=False),
+        typer.Argument(metavar="NAME...", help="People who must all appear.", show_default=False),
     ] = None,
     without: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="Person who must not be on it. Repeat for several."),
+        typer.Option(metavar="NAME", help="Person who must not appear. Repeat for several."),
     ] = None,
     since: Annotated[
         str | None,
@@ -41,7 +41,10 @@ def run(
         bool, typer.Option("--any", help="One of the people is enough, instead of all.")
     ] = False,
     confirmed: Annotated[
-        bool, typer.Option("--confirmed", help="Count enrolled faces only, not names found.")
+        bool,
+        typer.Option(
+            "--confirmed", help="Count only enrolled faces, not faces that mien identify named."
+        ),
     ] = False,
     photos: Annotated[
         Path | None,
@@ -52,21 +55,21 @@ def run(
     ] = None,
     links: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="New folder to fill with links to what is found."),
+        typer.Option(metavar="FOLDER", help="New folder for links to the files found."),
     ] = None,
     page: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Write report.html with small pictures here."),
+        typer.Option(metavar="FOLDER", help="Write report.html with thumbnails to this folder."),
     ] = None,
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
-    """List the photographs and videos that show people, from what a gallery knows.
+    """List the photographs and videos in which people appear.
 
     mien find Ann Bob --without Cy --from 2024-06 --gallery people.gallery
 
-    A gallery knows the pictures that people were enrolled from, and those that mien identify
-    --remember looked through. Exit code 1: nothing was found.
+    Searches the pictures that people were enrolled from and those processed by mien identify
+    --remember. Exit code 1: nothing was found.
     """
     from mien.recognition import find
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mien.cli._display import count, note, print_json, say
-from mien.cli._options import AsJson, Gallery, Impostors, Passphrase, ask_key
+from mien.cli._options import AsJson, GalleryOption, Impostors, Passphrase, ask_key
 from mien.cli._outputs import check_folder
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ __all__ = ["check", "forget"]
 
 
 def check(
-    gallery: Gallery,
+    gallery: GalleryOption,
     fpir: Annotated[
         list[float] | None,
         typer.Option(
@@ -68,7 +68,7 @@ def check(
 
 
 def forget(
-    gallery: Gallery,
+    gallery: GalleryOption,
     as_json: AsJson = False,
 ) -> None:
     """Delete what mien identify --remember kept about pictures; the gallery itself stays."""

@@ -9,8 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mien.cli._display import count, note, note_live, print_json, say, showing_progress, warn
-from mien.cli._export import XmpKeywords, XmpNames, check_xmp
-from mien.cli._options import AsJson, Fpir, Gallery, Impostors, Jobs, Passphrase, ask_key, refuse
+from mien.cli._export import XmpKeywords, XmpOption, check_xmp
+from mien.cli._options import (
+    AsJson,
+    Fpir,
+    GalleryOption,
+    Impostors,
+    Jobs,
+    Passphrase,
+    ask_key,
+    refuse,
+)
 from mien.cli._outputs import check_folder
 from mien.errors import InputError
 
@@ -28,7 +37,7 @@ def run(
         list[Path],
         typer.Argument(metavar="PHOTO...", help="Photographs, videos, or folders of them."),
     ],
-    gallery: Gallery,
+    gallery: GalleryOption,
     fpir: Fpir = 0.01,
     top: Annotated[int, typer.Option(min=1, help="Number of candidates to show per face.")] = 3,
     out: Annotated[
@@ -44,12 +53,12 @@ def run(
             show_default="none",
         ),
     ] = None,
-    names: XmpNames = None,
+    names: XmpOption = None,
     keywords: XmpKeywords = False,
     remember: Annotated[
         bool,
         typer.Option(
-            "--remember", help="Keep who is on which file beside the gallery, for mien find."
+            "--remember", help="Store beside the gallery who appears in which file, for mien find."
         ),
     ] = False,
     every: Annotated[
@@ -65,7 +74,7 @@ def run(
 
     mien identify party.jpg --gallery people.gallery --out named
 
-    Exit code 1: some files could not be used; all others were.
+    Exit code 1: some files could not be processed; all others were.
     """
     from mien.recognition import iter_identified, open_gallery, write_names
     from mien.recognition import remember as keep_pictures

@@ -8,14 +8,14 @@ from typing import Annotated, Any
 import typer
 
 from mien.cli._display import count, note, print_json, say
-from mien.cli._options import AsJson, Gallery, Passphrase, ask_key
+from mien.cli._options import AsJson, GalleryOption, Passphrase, ask_key
 from mien.errors import InputError
 
 __all__ = ["change_key", "export_person", "move", "purge_people", "rotate"]
 
 
 def purge_people(
-    gallery: Gallery,
+    gallery: GalleryOption,
     days: Annotated[
         float | None,
         typer.Option(
@@ -31,10 +31,10 @@ def purge_people(
     as_json: AsJson = False,
 ) -> None:
     """Permanently delete people whose retention, consent or time since last use has ended."""
-    from mien.gallery import Gallery as Galleries
+    from mien.gallery import Gallery
 
     key = ask_key(passphrase)
-    with Galleries.open(gallery, key=key, read_only=dry_run) as opened:
+    with Gallery.open(gallery, key=key, read_only=dry_run) as opened:
         due = opened.due(days=days)
         names = [person.name for person in due]
         if not dry_run and due:
@@ -54,7 +54,7 @@ def purge_people(
 
 def export_person(
     person: Annotated[str, typer.Argument(metavar="NAME", help="Person whose data to export.")],
-    gallery: Gallery,
+    gallery: GalleryOption,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -65,17 +65,17 @@ def export_person(
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show or write everything that a gallery stores about a person, such as on request."""
+    """Show or write everything that a gallery stores about a person, for a request for access."""
     import json
 
     from mien._core.atomic import write_atomically
     from mien.cli._outputs import check_file
-    from mien.gallery import Gallery as Galleries
+    from mien.gallery import Gallery
 
     check_file(out)
     if out is not None and out.exists():
-        raise InputError(f"{out} exists already, and is not overwritten")
-    with Galleries.open(gallery, key=ask_key(passphrase), read_only=True) as opened:
+        raise InputError(f"{out} already exists and is not overwritten")
+    with Gallery.open(gallery, key=ask_key(passphrase), read_only=True) as opened:
         held = opened.export_person(person)
     if out is not None:
         write_atomically(out, json.dumps(held, indent=1).encode("utf-8"), private=True)
@@ -120,18 +120,18 @@ def move(
         say(f"{rows:,} rows copied to {target} and compared; {source} is as it was")
 
 
-def change_key(gallery: Gallery, as_json: AsJson = False) -> None:
-    """Change the passphrase of a sealed gallery; nobody is enrolled again.
+def change_key(gallery: GalleryOption, as_json: AsJson = False) -> None:
+    """Change the passphrase of a sealed gallery; nobody has to be enrolled again.
 
-    Backups from before open with the old passphrase only: once nobody knows it any more, what they
-    hold of people who were deleted is unreadable. Servers must open the gallery again.
+    Older backups open only with the old passphrase: once nobody knows it, their data of deleted
+    people are unreadable. Restart servers that have the gallery open.
     """
-    from mien.gallery import Gallery as Galleries
+    from mien.gallery import Gallery
 
     _require_sealed(gallery)
     key = ask_key(True)
     new = ask_key(True, new=True, label="New passphrase")
-    with Galleries.open(gallery, key=key) as opened:
+    with Gallery.open(gallery, key=key) as opened:
         opened.change_key(new or "")
     if as_json:
         print_json({"gallery": str(gallery), "changed": True})
@@ -139,16 +139,16 @@ def change_key(gallery: Gallery, as_json: AsJson = False) -> None:
         say(f"{gallery} opens with the new passphrase from now on")
 
 
-def rotate(gallery: Gallery, as_json: AsJson = False) -> None:
-    """Turn all vectors of a sealed gallery by a new secret rotation, the first or another one.
+def rotate(gallery: GalleryOption, as_json: AsJson = False) -> None:
+    """Rotate all vectors of a sealed gallery by a new secret rotation.
 
-    Scores stay as they are. What was copied before cannot be compared with what comes after, nor
-    one gallery with another, by whoever does not know the secrets; the key protects more.
+    Scores do not change. Without the secrets, vectors copied earlier cannot be compared with
+    later ones, nor those of two galleries with each other. The key is the stronger protection.
     """
-    from mien.gallery import Gallery as Galleries
+    from mien.gallery import Gallery
 
     _require_sealed(gallery)
-    with Galleries.open(gallery, key=ask_key(True)) as opened:
+    with Gallery.open(gallery, key=ask_key(True)) as opened:
         turned = opened.rotate()
     if as_json:
         print_json({"gallery": str(gallery), "templates": turned})
@@ -159,10 +159,10 @@ def rotate(gallery: Gallery, as_json: AsJson = False) -> None:
 def _require_sealed(gallery: Path) -> None:
     """Before a passphrase is asked for that nothing needs."""
     from mien.errors import GalleryKeyError
-    from mien.gallery import Gallery as Galleries
+    from mien.gallery import Gallery
 
     try:
-        Galleries.open(gallery, read_only=True).close()
+        Gallery.open(gallery, read_only=True).close()
     except GalleryKeyError:
         return
     raise InputError(

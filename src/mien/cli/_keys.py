@@ -12,7 +12,7 @@ import typer
 
 from mien.cli._display import print_json, say
 from mien.cli._options import AsJson
-from mien.cli._serve import ServedGallery, State, find_state
+from mien.cli._serve import ServedGallery, StateOption, find_state
 
 if TYPE_CHECKING:
     from mien.service import KeyStore
@@ -34,7 +34,7 @@ def _open(gallery: Path, state: Path | None) -> Iterator[KeyStore]:
 def create_key(
     role: Annotated[str, typer.Argument(help="read, write or admin.")],
     gallery: ServedGallery,
-    state: State = None,
+    state: StateOption = None,
     name: Annotated[
         str, typer.Option(metavar="NAME", help="Gallery that the key is for; * is all of them.")
     ] = "*",
@@ -44,7 +44,7 @@ def create_key(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Make a key for a server and print it. It is shown this once; only its digest is kept."""
+    """Make a key for a server and print it. It is shown only once; only its digest is stored."""
     with _open(gallery, state) as keys:
         key, record = keys.create(role, gallery=name, label=label, days=days)
     if as_json:
@@ -54,7 +54,7 @@ def create_key(
         say(f"Keep it: it is not shown again. Its id is {record.id}")
 
 
-def list_keys(gallery: ServedGallery, state: State = None, as_json: AsJson = False) -> None:
+def list_keys(gallery: ServedGallery, state: StateOption = None, as_json: AsJson = False) -> None:
     """List the keys of a server, without the keys themselves."""
     with _open(gallery, state) as keys:
         records = keys.list()
@@ -70,7 +70,7 @@ def list_keys(gallery: ServedGallery, state: State = None, as_json: AsJson = Fal
 def revoke_key(
     identifier: Annotated[str, typer.Argument(metavar="ID", help="Id of the key.")],
     gallery: ServedGallery,
-    state: State = None,
+    state: StateOption = None,
     as_json: AsJson = False,
 ) -> None:
     """Revoke a key immediately."""
@@ -84,12 +84,12 @@ def revoke_key(
 
 def make_link(
     gallery: ServedGallery,
-    state: State = None,
+    state: StateOption = None,
     host: Annotated[str, typer.Option(help="Address of the server.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port of the server.")] = 8080,
     as_json: AsJson = False,
 ) -> None:
-    """Print a link that signs in to the page of a server, once, within an hour."""
+    """Print a link that signs in to a server's page; it works once, within an hour."""
     from mien.service import Settings
     from mien.service import make_link as make
 

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mien.errors import InputError
+
+if TYPE_CHECKING:
+    from mien.gallery import Gallery
 
 __all__ = [
     "AsJson",
     "DataHome",
     "Engine",
     "Fpir",
-    "Gallery",
+    "GalleryOption",
     "Impostors",
     "Jobs",
     "MinQuality",
-    "Model",
+    "ModelOption",
     "ModelOut",
     "Passphrase",
     "PictureOut",
     "Scheduler",
     "Seed",
     "ask_key",
+    "open_with_key",
     "refuse",
 ]
 
@@ -45,7 +49,7 @@ Fpir = Annotated[
         help="Maximum share of unknown faces that may wrongly get a name (FPIR).",
     ),
 ]
-Gallery = Annotated[
+GalleryOption = Annotated[
     Path,
     typer.Option(
         "--gallery",
@@ -74,7 +78,7 @@ Scheduler = Annotated[
 MinQuality = Annotated[
     float, typer.Option(min=0.0, max=1.0, help="Minimum quality of a face, from 0 to 1.")
 ]
-Model = Annotated[
+ModelOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FILE", help="Model file written by mien adapt.", show_default="the shipped model"
@@ -103,6 +107,13 @@ def ask_key(passphrase: bool, *, new: bool = False, label: str = "Passphrase") -
         return None
     typed: str = typer.prompt(label, hide_input=True, err=True, confirmation_prompt=new)
     return typed
+
+
+def open_with_key(gallery: Path, passphrase: bool, *, read_only: bool = False) -> Gallery:
+    """The gallery of a verb; its passphrase is asked for where ``--passphrase`` was given."""
+    from mien.gallery import Gallery
+
+    return Gallery.open(gallery, key=ask_key(passphrase), read_only=read_only)
 
 
 def refuse(reason: str, **options: Any) -> None:

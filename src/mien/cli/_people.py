@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from mien.cli._display import count, print_json, say
-from mien.cli._options import AsJson, Gallery, Passphrase, ask_key
+from mien.cli._options import AsJson, GalleryOption, Passphrase, open_with_key
 from mien.errors import InputError
 
 if TYPE_CHECKING:
-    from mien.gallery import Gallery as OpenGallery
+    pass
 
 __all__ = ["delete_person", "list_people", "merge_people", "rename_person"]
 
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")]
 
 
-def _open(gallery: Path, passphrase: bool, *, read_only: bool = False) -> OpenGallery:
-    from mien.gallery import Gallery
-
-    return Gallery.open(gallery, key=ask_key(passphrase), read_only=read_only)
-
-
-def list_people(gallery: Gallery, passphrase: Passphrase = False, as_json: AsJson = False) -> None:
-    """List the people in a gallery and the number of their faces."""
-    with _open(gallery, passphrase, read_only=True) as opened:
+def list_people(
+    gallery: GalleryOption, passphrase: Passphrase = False, as_json: AsJson = False
+) -> None:
+    """List the people in a gallery and how many faces each has."""
+    with open_with_key(gallery, passphrase, read_only=True) as opened:
         people, features = opened.people(), opened.features
     if as_json:
         rows = [
@@ -57,12 +52,12 @@ def list_people(gallery: Gallery, passphrase: Passphrase = False, as_json: AsJso
 def rename_person(
     person: Annotated[str, typer.Argument(metavar="OLD", help="Current name.")],
     name: Annotated[str, typer.Argument(metavar="NEW", help="New name.")],
-    gallery: Gallery,
+    gallery: GalleryOption,
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
     """Give a person another name. The old name is deleted from the file."""
-    with _open(gallery, passphrase) as opened:
+    with open_with_key(gallery, passphrase) as opened:
         opened.rename(person, name)
     _answer({"renamed": person, "to": name}, f"{person} is now {name}", as_json)
 
@@ -70,16 +65,16 @@ def rename_person(
 def merge_people(
     person: Annotated[str, typer.Argument(metavar="FROM", help="Person to merge.")],
     into: Annotated[str, typer.Argument(metavar="INTO", help="Person to merge into.")],
-    gallery: Gallery,
+    gallery: GalleryOption,
     yes: Yes = False,
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
     """Merge two people: all faces of the first go to the second.
 
-    mien gallery undo takes it back.
+    mien gallery undo reverts it.
     """
-    with _open(gallery, passphrase) as opened:
+    with open_with_key(gallery, passphrase) as opened:
         known = {entry.name: entry.templates for entry in opened.people()}
         for name in (person, into):
             if name not in known:
@@ -97,13 +92,13 @@ def merge_people(
 
 def delete_person(
     person: Annotated[str, typer.Argument(metavar="NAME", help="Person to delete.")],
-    gallery: Gallery,
+    gallery: GalleryOption,
     yes: Yes = False,
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
     """Delete a person and all their faces for good; the bytes in the file are overwritten."""
-    with _open(gallery, passphrase) as opened:
+    with open_with_key(gallery, passphrase) as opened:
         known = {entry.name: entry.templates for entry in opened.people()}
         if person not in known:
             raise InputError(f"nobody in {gallery} is called {person!r}")

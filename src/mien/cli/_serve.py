@@ -10,9 +10,9 @@ import typer
 
 from mien.cli._display import print_json, say
 from mien.cli._options import AsJson, Fpir, Passphrase, ask_key, refuse
-from mien.cli._watch import MqttBroker, MqttPrefix, Webhook, WebhookSecret, read_secret
+from mien.cli._watch import MqttBroker, MqttPrefix, WebhookOption, WebhookSecret, read_secret
 
-__all__ = ["ServedGallery", "State", "find_state", "run"]
+__all__ = ["ServedGallery", "StateOption", "find_state", "run"]
 
 ServedGallery = Annotated[
     Path,
@@ -21,7 +21,7 @@ ServedGallery = Annotated[
         help="Gallery file, made if it does not exist, or a folder of galleries.",
     ),
 ]  # fmt: skip
-State = Annotated[
+StateOption = Annotated[
     Path | None,
     typer.Option(
         metavar="FOLDER", help="Folder for keys and jobs.", show_default="beside the gallery"
@@ -67,7 +67,7 @@ def run(
             help="Whether to open the page in the browser.",
         ),
     ] = None,
-    state: State = None,
+    state: StateOption = None,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8080,
     workers: Annotated[
@@ -99,7 +99,7 @@ def run(
             help="Days to remember unnamed people in front of a camera; 0: until the server stops.",
         ),
     ] = 0.0,
-    webhook: Webhook = None,
+    webhook: WebhookOption = None,
     webhook_secret: WebhookSecret = None,
     mqtt: MqttBroker = None,
     mqtt_prefix: MqttPrefix = None,
@@ -110,9 +110,9 @@ def run(
 
     mien serve --gallery people.gallery --photos ~/Pictures
 
-    CompreFace's and DeepStack's routes are there beside our own.
+    The routes of CompreFace and DeepStack are served too.
 
-    Without a key the server listens on this machine only: `mien keys create` makes one.
+    Without a key, the server listens on this machine only; `mien keys create` makes one.
     """  # fmt: skip
     from mien.service import Settings, make_link, serve
 

@@ -9,7 +9,7 @@ import typer
 
 from mien.cli._display import count, note, print_json, ratio_in_words, say, showing_progress
 from mien.cli._models import check_model
-from mien.cli._options import AsJson, Engine, Impostors, Model, refuse
+from mien.cli._options import AsJson, Engine, Impostors, ModelOption, refuse
 from mien.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def run(
             help="CSV file with the columns a and b, and same (1 or 0) where it is known.",
         ),
     ] = None,
-    model: Model = None,
+    model: ModelOption = None,
     engine: Engine = None,
     far: Annotated[
         float,
@@ -57,7 +57,7 @@ def run(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare the largest face of photographs and give the likelihood ratio.
+    """Compare the largest face of two or more photographs and print the likelihood ratio.
 
     mien verify a.jpg b.jpg --far 0.001 --out pair.png
 
@@ -65,12 +65,12 @@ def run(
 
     mien verify --pairs pairs.csv --json
 
-    The exit code is 0 for every answer, and 2 if there is none (no face, no such file). Of many
-    pairs, one that fails never stops the others; the exit code is 1.
+    Exit code 0: there is an answer. Exit code 2: there is none (no face, no such file). With
+    several pairs, a failed one does not stop the others, and the exit code is 1.
     """
     photos = photos or []
     if pairs is not None and photos:
-        raise InputError("--pairs names the photographs: leave the others out")
+        raise InputError("--pairs lists the photographs: give no others")
     if pairs is None and len(photos) < 2:
         raise InputError("two photographs are needed, or a table of them with --pairs")
     if model is not None:

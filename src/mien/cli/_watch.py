@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mien.cli._display import note, say
-from mien.cli._options import AsJson, Gallery, Impostors, Passphrase, ask_key, refuse
+from mien.cli._options import AsJson, GalleryOption, Impostors, Passphrase, ask_key, refuse
 
 if TYPE_CHECKING:
     from mien.recognition import VisitEvent
 
-__all__ = ["MqttBroker", "MqttPrefix", "Webhook", "WebhookSecret", "read_secret", "run"]
+__all__ = ["MqttBroker", "MqttPrefix", "WebhookOption", "WebhookSecret", "read_secret", "run"]
 
-Webhook = Annotated[
+WebhookOption = Annotated[
     str | None,
     typer.Option(metavar="URL", help="Post every event to this address.", show_default="none"),
 ]
@@ -65,7 +65,7 @@ def run(
             help="Address of a camera (rtsp://…, http://…), number of a device, or a video file.",
         ),
     ],
-    gallery: Gallery,
+    gallery: GalleryOption,
     name: Annotated[
         str | None, typer.Option(help="Name of the camera.", show_default="its address")
     ] = None,
@@ -99,7 +99,7 @@ def run(
         float | None,
         typer.Option(min=0.01, help="Days to remember them.", show_default="30"),
     ] = None,
-    webhook: Webhook = None,
+    webhook: WebhookOption = None,
     webhook_secret: WebhookSecret = None,
     mqtt: MqttBroker = None,
     mqtt_prefix: MqttPrefix = None,
@@ -111,7 +111,7 @@ def run(
 
     mien watch rtsp://door.local/main --gallery people.gallery
 
-    All faces of somebody who stands there are one question. With --json, one line per event.
+    All faces of one visit are identified together. With --json, one line per event.
     """
     from mien.media import Camera
     from mien.recognition import watch

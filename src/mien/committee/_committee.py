@@ -24,7 +24,7 @@ from mien._core.linalg import gram_svd
 from mien._core.parallel import count_threads, map_threads, stream_threads
 from mien._core.rows import validate_rows
 from mien._core.types import FLOATS
-from mien.committee._fusion import RunningFusion
+from mien.committee._fusion import fuse_members
 from mien.committee._preparation import Prepared, prepare
 from mien.committee._sampling import draw_columns, draw_pictures, member_generators, unique_share
 from mien.errors import InputError
@@ -57,7 +57,7 @@ class Committee(Prepared, ClassifierMixin, BaseEstimator):
     preparation : transformer, list of them or None, default=None
         What is done to the vectors first, such as ``sklearn.preprocessing.Normalizer()`` (length)
         or :class:`mien.features.LightNormalizer` (light, then length). A list is a choice, in
-        which None stands for the vectors as they are: small committees learn from 63 % of
+        which None means the vectors as they are: small committees learn from 63 % of
         everybody's pictures, five times, and the candidate with the least error on the others, the
         out-of-bag error, is taken. Under strong changes of light give
         ``[None, Normalizer(), LightNormalizer(), LightNormalizer(smooth=1.0)]``.
@@ -230,10 +230,7 @@ class Committee(Prepared, ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Posterior (n, c) of the committee, fused member by member."""
-        fusion = RunningFusion(self.fusion)
-        for member in self._member_posteriors(X):
-            fusion.add(member)
-        return fusion.result()
+        return fuse_members(self._member_posteriors(X), self.fusion)
 
     def predict(self, X: Any) -> np.ndarray:
         """Likeliest class (n,) of each row."""

@@ -11,10 +11,10 @@ from mien._core.validation import check_labels
 from mien.committee._lda import group_means
 from mien.errors import InputError
 
-__all__ = ["Enrolment"]
+__all__ = ["EnrolmentMixin"]
 
 
-class Enrolment:
+class EnrolmentMixin:
     """What a committee of linear members needs to add and remove people.
 
     The mean of a person's pictures goes through every member; members are linear, so the mean of

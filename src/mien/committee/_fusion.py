@@ -10,7 +10,7 @@ import numpy as np
 from mien._core.validation import check_choice
 from mien.errors import InputError
 
-__all__ = ["FUSION_RULES", "RunningFusion", "agreement", "decide", "fuse"]
+__all__ = ["FUSION_RULES", "RunningFusion", "agreement", "decide", "fuse", "fuse_members"]
 
 FUSION_RULES = ("sum", "product", "min", "max", "vote", "agree")
 
@@ -255,8 +255,8 @@ def agreement(decisions: Any, min_votes: int, *, unknown: Any = None) -> np.ndar
     min_votes : int
         How many must agree, 1 … n_systems.
     unknown : label or None
-        What stands where no label has so many votes. None: -1 for integers, ``"unknown"`` for
-        strings.
+        What to return where no label has ``min_votes`` votes. None: -1 for integers,
+        ``"unknown"`` for strings.
 
     Returns
     -------
@@ -334,3 +334,11 @@ def _label_or_unknown(labels: np.ndarray, known: np.ndarray, unknown: Any) -> np
     if labels.dtype.kind in "iu":
         labels = labels.astype(np.int64)
     return np.where(known, labels, unknown)
+
+
+def fuse_members(members: Iterable[np.ndarray], rule: str) -> np.ndarray:
+    """Fuse the posteriors (n, c) of members as they come, by the rule of :func:`fuse`."""
+    fusion = RunningFusion(rule)
+    for member in members:
+        fusion.add(member)
+    return fusion.result()

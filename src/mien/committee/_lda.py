@@ -64,8 +64,8 @@ def discriminants(
     variances = np.diag(within).copy()
     if variances.sum() <= _NO_VARIATION * np.trace(between):
         raise InputError(
-            "every picture equals its person's mean, so nothing says how pictures of one person "
-            "vary; leave out copies, and give pictures that differ"
+            "every picture equals its person's mean, so the variation within a person is unknown; "
+            "remove copies and give pictures that differ"
         )
     if shrinkage > 0:
         within = (1 - shrinkage) * within + shrinkage * variances.mean() * np.eye(len(within))
@@ -96,6 +96,6 @@ def check_some_variation(counts: np.ndarray) -> None:
     """Refuse data in which nobody has two pictures."""
     if counts.max() < 2:
         raise InputError(
-            f"each of the {len(counts)} people has a single picture, so nothing says how pictures "
-            "of one person vary; give two pictures or more of at least one person"
+            f"each of the {len(counts)} people has a single picture, so the variation within a "
+            "person is unknown; give two pictures or more of at least one person"
         )

@@ -30,14 +30,14 @@ from mien._core.linalg import gram_svd
 from mien._core.parallel import count_threads, map_threads, one_blas_thread
 from mien._core.rows import validate_rows
 from mien._core.types import FLOATS
-from mien.committee._enrolment import Enrolment
-from mien.committee._fusion import RunningFusion
+from mien.committee._enrolment import EnrolmentMixin
+from mien.committee._fusion import fuse_members
 from mien.committee._lda import check_some_variation, discriminants, group_means, posteriors
 from mien.committee._preparation import Prepared, prepare
 from mien.committee._sampling import (
     draw_columns,
-    draw_people,
     draw_pictures,
+    draw_training_people,
     member_generators,
     unique_share,
 )
@@ -59,7 +59,7 @@ class _Sizes(NamedTuple):
 
 class RandomSamplingLDA(
     Prepared,
-    Enrolment,
+    EnrolmentMixin,
     ClassNamePrefixFeaturesOutMixin,
     TransformerMixin,
     ClassifierMixin,
@@ -100,7 +100,7 @@ class RandomSamplingLDA(
     preparation : transformer, list of them or None, default=None
         What is done to the vectors first, such as ``sklearn.preprocessing.Normalizer()`` (length)
         or :class:`mien.features.LightNormalizer` (light, then length). A list is a choice, in
-        which None stands for the vectors as they are: small committees learn from 63 % of
+        which None means the vectors as they are: small committees learn from 63 % of
         everybody's pictures, five times, and the candidate with the least error on the others, the
         out-of-bag error, is taken. Under strong changes of light give
         ``[None, Normalizer(), LightNormalizer(), LightNormalizer(smooth=1.0)]``.
@@ -305,7 +305,7 @@ class RandomSamplingLDA(
         if self.sampling in ("images", "both"):
             row = draw_pictures(codes, self.counts_, self.n_images, rng)
         if self.sampling == "people" or (self.sampling == "both" and self.n_people is not None):
-            chosen = draw_people(self.counts_, self._resolve_people(), rng)[codes]
+            chosen = draw_training_people(self.counts_, self._resolve_people(), rng)[codes]
             row = chosen * (1 if row is None else row)
         return row
 
@@ -339,8 +339,8 @@ class RandomSamplingLDA(
             raise InputError("all pictures are the same: there is no eigenface with variance")
         if pictures - people < 1:
             raise InputError(
-                f"a member saw {pictures} distinct pictures of {people} people, one each, so "
-                "nothing says how pictures of one person vary; give more pictures per person, or "
+                f"a member saw {pictures} distinct pictures of {people} people, one each, so the "
+                "variation within a person is unknown; give more pictures per person, or "
                 "use sampling='subspace'"
             )
         most = min(pictures - people, n_eigenfaces)
@@ -403,10 +403,7 @@ class RandomSamplingLDA(
             yield posteriors(coordinates[:, mine] @ V, means, log_prior, 1 - self.mean_shrinkage_)
 
     def _fused_block(self, X: np.ndarray) -> np.ndarray:
-        fusion = RunningFusion(self.fusion)
-        for member in self._member_posteriors(X):
-            fusion.add(member)
-        return fusion.result()
+        return fuse_members(self._member_posteriors(X), self.fusion)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """Posterior (n, c) of the committee, fused member by member."""

@@ -9,7 +9,13 @@ from sklearn.utils import check_random_state
 
 from mien.errors import InputError
 
-__all__ = ["draw_columns", "draw_people", "draw_pictures", "member_generators", "unique_share"]
+__all__ = [
+    "draw_columns",
+    "draw_pictures",
+    "draw_training_people",
+    "member_generators",
+    "unique_share",
+]
 
 
 def member_generators(n_members: int, random_state: Any) -> list[np.random.Generator]:
@@ -18,7 +24,7 @@ def member_generators(n_members: int, random_state: Any) -> list[np.random.Gener
     return [np.random.default_rng(int(seed)) for seed in seeds]
 
 
-def draw_people(counts: np.ndarray, n_people: int, rng: np.random.Generator) -> np.ndarray:
+def draw_training_people(counts: np.ndarray, n_people: int, rng: np.random.Generator) -> np.ndarray:
     """Choose ``n_people`` people among those with two pictures or more, as a mask (c,)."""
     able = np.flatnonzero(counts >= 2)
     chosen = np.zeros(len(counts), dtype=bool)

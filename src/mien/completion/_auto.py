@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mien.completion._base import Completion, Stream, squared_error
+from mien.completion._base import BatchStream, Completion, squared_error
 from mien.completion._blend import BlendCompleter, CompositeCompleter, Named
 from mien.completion._feature_ridge import FeatureRidgeCompleter
 from mien.completion._mixture import MixtureCompleter
@@ -73,7 +73,7 @@ class AutoCompleter(CompositeCompleter):
         """Whether the chosen completer can complete other covers."""
         return self.completer_.any_cover
 
-    def _learn(self, stream: Stream, held_out: np.ndarray) -> None:
+    def _learn(self, stream: BatchStream, held_out: np.ndarray) -> None:
         visible = ~self.cover_
         parts = self._fit_parts(stream, held_out)
         if len(parts) > 1:

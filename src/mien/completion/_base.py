@@ -18,10 +18,10 @@ from mien._core.validation import check_labels
 from mien.errors import InputError
 
 __all__ = [
+    "BatchStream",
     "Completer",
     "Completion",
     "Moments",
-    "Stream",
     "choose_penalty",
     "first_batch",
     "gather",
@@ -31,8 +31,8 @@ __all__ = [
     "squared_error",
 ]
 
-Stream = Callable[[], Iterable[np.ndarray]]
-Found = TypeVar("Found")
+BatchStream = Callable[[], Iterable[np.ndarray]]
+FoundT = TypeVar("FoundT")
 # What a model file may hold of a mean; pictures and vectors of faces are far below it.
 _LARGEST = 1e9
 _BATCH = 2048
@@ -91,7 +91,7 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
     # ------------------------------------------------------------------ of a subclass
 
     @abstractmethod
-    def _learn(self, stream: Stream, held_out: np.ndarray) -> None:
+    def _learn(self, stream: BatchStream, held_out: np.ndarray) -> None:
         """Learn from batches (n_i, d) for ``cover_``; vectors (k, d) held out choose the rest."""
 
     @abstractmethod
@@ -127,7 +127,7 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         )
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit_batches(self, batches: Stream, *, held_out: Any) -> Self:
+    def fit_batches(self, batches: BatchStream, *, held_out: Any) -> Self:
         """Learn from data larger than memory.
 
         Parameters
@@ -147,7 +147,7 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
 
         return self._fit(checked, held_out)
 
-    def _fit(self, stream: Stream, held_out: np.ndarray) -> Self:
+    def _fit(self, stream: BatchStream, held_out: np.ndarray) -> Self:
         d = held_out.shape[1]
         self.n_features_in_ = d
         if d < 2:
@@ -278,7 +278,7 @@ def split_held_out(n: int, groups: Any = None) -> np.ndarray:
     return np.isin(which, order[: min(enough, len(names) - 1)])
 
 
-def gather(stream: Stream) -> np.ndarray | None:
+def gather(stream: BatchStream) -> np.ndarray | None:
     """All vectors of a stream in one array, or None where they do not fit into memory."""
     parts, size = [], 0
     for batch in stream():
@@ -304,7 +304,7 @@ class Moments(NamedTuple):
     n_samples: int
 
     @classmethod
-    def of(cls, stream: Stream) -> Moments:
+    def of(cls, stream: BatchStream) -> Moments:
         moments = GroupStatistics()
         for batch in stream():
             moments.collect(batch)
@@ -314,7 +314,7 @@ class Moments(NamedTuple):
         return cls(moments.mean, moments.scatter() / n, n)
 
 
-def first_batch(stream: Stream) -> np.ndarray:
+def first_batch(stream: BatchStream) -> np.ndarray:
     """The first vectors of a stream."""
     batches: Iterator[np.ndarray] = iter(stream())
     return next(batches)
@@ -328,8 +328,8 @@ def solve_ridge(gram: np.ndarray, products: np.ndarray, alpha: float) -> np.ndar
 
 
 def choose_penalty(
-    judge: Callable[[float], tuple[float, Found]], penalties: Sequence[float]
-) -> tuple[float, float, Found]:
+    judge: Callable[[float], tuple[float, FoundT]], penalties: Sequence[float]
+) -> tuple[float, float, FoundT]:
     """The best of ascending penalties, its error and what was found with it.
 
     ``judge`` gives the error and the solution of a penalty. The search starts in the middle and

@@ -9,7 +9,7 @@ from scipy.optimize import nnls
 from sklearn.base import clone
 from sklearn.utils.metaestimators import _BaseComposition
 
-from mien.completion._base import Completer, Completion, Stream
+from mien.completion._base import BatchStream, Completer, Completion
 from mien.completion._feature_ridge import FeatureRidgeCompleter
 from mien.completion._ridge import RidgeCompleter
 from mien.errors import InputError
@@ -20,7 +20,28 @@ Named = list[tuple[str, Completer]]
 
 
 class CompositeCompleter(Completer, _BaseComposition):
-    """What completers made of named completers share: parameters by name, fitted parts."""
+    """Base of completers that are made of named completers.
+
+    Parameters
+    ----------
+    completers : list of (str, completer) or None
+        Parts by name, unfitted; their parameters are reached as ``name__parameter``, as in a
+        pipeline. None takes the default of the subclass.
+    cover : (n_features,) of bool or None
+        True for the features that will be covered; None takes the second half. The covers of the
+        parts are set to it.
+    random_state : int, RandomState or None
+        Seed of the default parts.
+
+    See Also
+    --------
+    BlendCompleter : averages its parts with weights chosen on held-out people.
+    AutoCompleter : takes the best of its parts on held-out people.
+
+    References
+    ----------
+    [Breiman1996]_ in the :doc:`bibliography </bibliography>`.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "completers": [list, None],
@@ -58,7 +79,7 @@ class CompositeCompleter(Completer, _BaseComposition):
     def _default(self) -> Named:
         raise NotImplementedError
 
-    def _fit_parts(self, stream: Stream, held_out: np.ndarray) -> dict[str, Completer]:
+    def _fit_parts(self, stream: BatchStream, held_out: np.ndarray) -> dict[str, Completer]:
         chosen = self._default() if self.completers is None else self.completers
         names = [name for name, _ in chosen]
         if len(set(names)) < len(names) or not names:
@@ -131,7 +152,7 @@ class BlendCompleter(CompositeCompleter):
         """Whether every part can complete other covers."""
         return all(part.any_cover for part in self.completers_.values())
 
-    def _learn(self, stream: Stream, held_out: np.ndarray) -> None:
+    def _learn(self, stream: BatchStream, held_out: np.ndarray) -> None:
         self._weigh(self._fit_parts(stream, held_out), held_out)
 
     def _weigh(self, parts: dict[str, Completer], held_out: np.ndarray) -> None:

@@ -10,9 +10,9 @@ from sklearn.utils import check_random_state
 
 from mien._core.constraints import NON_NEGATIVE, POSITIVE, POSITIVE_INTEGER
 from mien.completion._base import (
+    BatchStream,
     Completer,
     Completion,
-    Stream,
     gather,
     see,
     squared_error,
@@ -31,7 +31,7 @@ _VECTORS_PER_ATOM = 8
 
 
 def default_atoms(n_vectors: int) -> int:
-    """Size of a dictionary of so many vectors, where none is asked for."""
+    """Default number of atoms for a given number of vectors."""
     return max(1, min(n_vectors // _VECTORS_PER_ATOM, _MAX_ATOMS))
 
 
@@ -150,7 +150,7 @@ class DictionaryCompleter(Completer):
         self.checkpoint = checkpoint
         self.random_state = random_state
 
-    def _learn(self, stream: Stream, held_out: np.ndarray) -> None:
+    def _learn(self, stream: BatchStream, held_out: np.ndarray) -> None:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         X = gather(stream)
         self.beta_errors_: dict[float, float] = {}
@@ -197,7 +197,7 @@ class DictionaryCompleter(Completer):
         return np.asarray(self.components_ * (0.5 / scale) + self.mean_)
 
 
-def _take(stream: Stream, n: int) -> np.ndarray:
+def _take(stream: BatchStream, n: int) -> np.ndarray:
     """The first n vectors of a stream."""
     parts: list[np.ndarray] = []
     for batch in stream():

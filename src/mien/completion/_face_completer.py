@@ -139,7 +139,9 @@ class FaceCompleter(BaseEstimator):
         self.shape_ = tuple(int(side) for side in stream.shape)
         self.cover_ = make_cover(self.cover, self.shape_[:2])
         if len(stream.held_out) < 2:
-            raise InputError("too few faces: at least twenty are needed, better some hundreds")
+            raise InputError(
+                "too few faces: at least twenty are needed, preferably several hundred"
+            )
         flat = self._flatten(self.cover_)
         completer.set_params(cover=flat)
         self.completer_ = completer.fit_batches(stream, held_out=stream.held_out)
@@ -183,7 +185,7 @@ class FaceCompleter(BaseEstimator):
         Parameters
         ----------
         faces : (n, h, w) or (n, h, w, 3)
-            Pictures; what stands in covered pixels does not matter.
+            Pictures; the values of covered pixels are ignored.
         cover : str, (h, w) or (n, h, w) of bool, or None
             What is covered: for all faces, or for each; None takes the cover of ``fit``.
         details : bool

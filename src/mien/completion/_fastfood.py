@@ -12,7 +12,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 
 from mien._core.constraints import POSITIVE, POSITIVE_INTEGER
-from mien.completion._base import Completer, Completion, Stream, first_batch, gather, see
+from mien.completion._base import BatchStream, Completer, Completion, first_batch, gather, see
 from mien.completion._dictionary import code_atoms, default_atoms
 from mien.completion._feature_ridge import fit_map
 from mien.errors import NumericsWarning
@@ -152,7 +152,7 @@ class FastfoodCompleter(Completer):
         """Whether other covers can be completed: with atoms that were turned back."""
         return hasattr(self, "components_")
 
-    def _learn(self, stream: Stream, held_out: np.ndarray) -> None:
+    def _learn(self, stream: BatchStream, held_out: np.ndarray) -> None:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         sample = first_batch(stream)
         self.mean_ = sample.mean(axis=0)

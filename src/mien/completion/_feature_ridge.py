@@ -9,9 +9,9 @@ from sklearn.utils import check_random_state
 
 from mien._core.constraints import POSITIVE
 from mien.completion._base import (
+    BatchStream,
     Completer,
     Completion,
-    Stream,
     choose_penalty,
     first_batch,
     solve_ridge,
@@ -128,7 +128,7 @@ class FeatureRidgeCompleter(Completer):
         self.cover = cover
         self.random_state = random_state
 
-    def _learn(self, stream: Stream, held_out: np.ndarray) -> None:
+    def _learn(self, stream: BatchStream, held_out: np.ndarray) -> None:
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         visible = ~self.cover_
         best = np.inf
@@ -176,7 +176,7 @@ class _System(NamedTuple):
 
 
 def _build_system(
-    stream: Stream, visible: np.ndarray, sigma: float, expansion: float, seed: int
+    stream: BatchStream, visible: np.ndarray, sigma: float, expansion: float, seed: int
 ) -> _System:
     """The system of the ridge regression, of the size of the samples or of the features."""
     sample = first_batch(stream)

@@ -10,10 +10,10 @@ from scipy import linalg
 from mien._core.constraints import POSITIVE, POSITIVE_INTEGER
 from mien._core.linalg import fix_signs
 from mien.completion._base import (
+    BatchStream,
     Completer,
     Completion,
     Moments,
-    Stream,
     choose_penalty,
     see,
     solve_ridge,
@@ -96,7 +96,7 @@ class LowRankCompleter(Completer):
         self.alpha = alpha
         self.cover = cover
 
-    def _learn(self, stream: Stream, held_out: np.ndarray) -> None:
+    def _learn(self, stream: BatchStream, held_out: np.ndarray) -> None:
         moments = Moments.of(stream)
         mean, covariance, _ = moments
         directions = _leading_directions(covariance, min(self.n_components, len(mean)))

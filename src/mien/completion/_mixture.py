@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from mien._core.constraints import POSITIVE_INTEGER
 from mien._core.linalg import fix_signs, numerical_rank
-from mien.completion._base import Completer, Completion, Moments, Stream, gather
+from mien.completion._base import BatchStream, Completer, Completion, Moments, gather
 from mien.errors import NumericsWarning
 from mien.multiview import MixturePCCA
 
@@ -121,7 +121,7 @@ class MixtureCompleter(Completer):
         self.cover = cover
         self.random_state = random_state
 
-    def _learn(self, stream: Stream, held_out: np.ndarray) -> None:
+    def _learn(self, stream: BatchStream, held_out: np.ndarray) -> None:
         moments = Moments.of(stream)
         self.mean_ = moments.mean
         self.bases_ = tuple(
@@ -144,7 +144,7 @@ class MixtureCompleter(Completer):
             self.mixtures_.append(model)
 
     def _choose(
-        self, stream: Stream, X: np.ndarray | None, held_out: np.ndarray, n: int, seed: int
+        self, stream: BatchStream, X: np.ndarray | None, held_out: np.ndarray, n: int, seed: int
     ) -> None:
         """Set K and q: as given, or by the likelihood of the vectors held out."""
         sizes = [len(basis) for basis in self.bases_]

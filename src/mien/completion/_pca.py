@@ -9,7 +9,7 @@ from scipy import linalg
 
 from mien._core.constraints import POSITIVE_INTEGER
 from mien._core.linalg import fix_signs, numerical_rank
-from mien.completion._base import Completer, Completion, Moments, Stream, see
+from mien.completion._base import BatchStream, Completer, Completion, Moments, see
 
 __all__ = ["PCACompleter"]
 
@@ -71,7 +71,7 @@ class PCACompleter(Completer):
         self.n_components = n_components
         self.cover = cover
 
-    def _learn(self, stream: Stream, held_out: np.ndarray) -> None:
+    def _learn(self, stream: BatchStream, held_out: np.ndarray) -> None:
         moments = Moments.of(stream)
         d = len(moments.mean)
         k = min(self.n_components, d)

@@ -8,10 +8,10 @@ import numpy as np
 
 from mien._core.constraints import POSITIVE
 from mien.completion._base import (
+    BatchStream,
     Completer,
     Completion,
     Moments,
-    Stream,
     choose_penalty,
     see,
     solve_ridge,
@@ -95,7 +95,7 @@ class RidgeCompleter(Completer):
         self.alpha = alpha
         self.cover = cover
 
-    def _learn(self, stream: Stream, held_out: np.ndarray) -> None:
+    def _learn(self, stream: BatchStream, held_out: np.ndarray) -> None:
         moments = Moments.of(stream)
         self.mean_ = moments.mean
         self.covariance_ = moments.covariance

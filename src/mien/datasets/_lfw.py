@@ -28,7 +28,7 @@ LICENCE = (
     "not a proof of fitness for commerce"
 )
 SOURCE = "Labeled Faces in the Wild (Huang et al., 2007, 2012)"
-ARCHIVE = "lfw_deepfunneled_128.zip"
+FACES_FILE = "lfw_deepfunneled_128.zip"
 # As the archives of the site and scikit-learn's fetcher unpack them.
 _TREES = (
     "",
@@ -122,12 +122,12 @@ def list_lfw(home: str | os.PathLike[str] | None = None, *, colour: bool = False
     base = data_home(home)
     looked = [place for place in (base / "lfw", base) if place.is_dir()]
     for place in looked:
-        if (place / ARCHIVE).is_file() and not colour:
-            return _list_archive(place / ARCHIVE)
+        if (place / FACES_FILE).is_file() and not colour:
+            return _list_archive(place / FACES_FILE)
         tree = _list_tree(place)
         if tree is not None:
             return tree
-    archive = " (the prepared archive is grey)" if colour else f"{ARCHIVE} or "
+    archive = " (the prepared archive is grey)" if colour else f"{FACES_FILE} or "
     raise MissingDataError(
         f"no {'colour ' if colour else ''}pictures of LFW were found: looked for "
         f"{archive if not colour else ''}Name/Name_0001.jpg, also below "
@@ -198,7 +198,7 @@ def load_lfw(
     people : iterable of str or None
         Only these people; others are not decoded.
     min_pictures : int
-        Only people with at least so many pictures; others are not decoded.
+        Only people with at least this many pictures; others are not decoded.
     on_error : {"raise", "skip"}
         Whether damaged pictures are an error that names them, or left out and listed.
     download : bool

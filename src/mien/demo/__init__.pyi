@@ -1,4 +1,4 @@
-from ._album import make_album
+from ._album import make_demo_album
 from ._data import DemoData, load_demo_data
 from ._run import SECTIONS, DemoResult, run_demo
 from ._warm import warm_kernels
@@ -8,7 +8,7 @@ __all__ = [
     "DemoData",
     "DemoResult",
     "load_demo_data",
-    "make_album",
+    "make_demo_album",
     "run_demo",
     "warm_kernels",
 ]

@@ -1,4 +1,4 @@
-"""Photographs of people who do not exist, and a gallery of them, to look at on the page."""
+"""Photographs of people who do not exist, and a gallery of them, to try the page with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mien.faces import FoundFace
     from mien.gallery import Gallery
 
-__all__ = ["make_album"]
+__all__ = ["make_demo_album"]
 
 _NAMES = (
     "Ada Lindqvist", "Bruno Costa", "Chiara Rossi", "Dmitri Volkov", "Emeka Obi", "Fatima Zahra",
@@ -22,7 +22,7 @@ _STRANGERS, _PICTURES, _SIDE, _MARGIN = 3, 4, 128, 32
 _PICNIC = (0, 3, len(_NAMES))  # who is on the picture with several people
 
 
-def make_album(folder: str | os.PathLike[str], *, random_state: int = 0) -> tuple[Path, Path]:
+def make_demo_album(folder: str | os.PathLike[str], *, random_state: int = 0) -> tuple[Path, Path]:
     """Render an album and a gallery of it: ten people with names, strangers, one in two parts.
 
     Parameters

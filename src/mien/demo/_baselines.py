@@ -104,5 +104,5 @@ def compare_baselines(data: DemoData, report: Report) -> None:
     )
     report.figure(
         plot_cmc({name: rates[:20] for name, rates in ranks.items()}, title="Search"),
-        "How often the right person is among the first so many of the ranked list.",
+        "Share of probes whose person is within the first k of the ranked list.",
     )

@@ -59,7 +59,7 @@ def show_committee(data: DemoData, report: Report) -> None:
         plot_curves(
             {"committee": (_SIZES, errors)}, "Members", "Error %", "Error over members", logx=True
         ),
-        "Error of the sum rule over the first so many members.",
+        "Error of the sum rule over the first members, by their number.",
     )
     strangers = committee.predict_proba(data.test.vectors())
     unknown = decide(strangers, committee.classes_, threshold=0.8, unknown=_nobody(y))

@@ -1,6 +1,6 @@
 """The demo: every method of the library on the same faces, one section each, under a minute.
 
-A section is a function ``(data, report) -> None`` in a file of its own, named in
+A section is a function ``(data, report) -> None`` in its own file, named in
 ``SECTIONS``. It adds a heading, words, tables, figures and galleries to the report, and, if it
 has a number worth a line at the top, calls ``data.add_result``.
 """

@@ -180,8 +180,8 @@ def _fit_step(
     )  # fmt: skip
     if needed and statistics.n_grouped == 0:
         raise InputError(
-            f"{type(model).__name__} requires y to be passed, but the target y is None: who is on "
-            "each picture?"
+            f"{type(model).__name__} requires y to be passed, but the target y is None: give the "
+            "person in each picture"
         )
     model.fit(statistics)
 

@@ -127,7 +127,7 @@ def _load(X: Any, y: Any) -> tuple[np.ndarray, np.ndarray]:
     for part in find_parts(X, y).parts:
         vectors, people = read_part(part)
         if people is None:
-            raise InputError(f"{part.name} has no labels: who is on each picture?")
+            raise InputError(f"{part.name} has no labels: give the person in each picture")
         rows.append(np.asarray(vectors, dtype=np.float32))
         labels.append(np.asarray(people))
     if not rows:

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mien._core.rows import is_dask_array
-from mien._core.validation import require
+from mien._core.validation import require_module
 from mien.errors import DataError, InputError, MissingDataError
 
 __all__ = ["Part", "Parts", "find_parts", "read_part"]
@@ -114,7 +114,7 @@ class _Parquet:
     y: Any
 
     def read(self) -> tuple[np.ndarray, Any]:
-        parquet = require("pyarrow.parquet", "distributed", "reading Parquet")
+        parquet = require_module("pyarrow.parquet", "distributed", "reading Parquet")
         table = parquet.ParquetFile(self.path).read_row_group(self.group)
         y = self.y
         if self.label is not None:
@@ -178,7 +178,7 @@ def _read_labels(y: Any, start: int, stop: int) -> Any:
 
 def _open_zarr(path: str) -> Any:
     """Open an array for reading; no codec is reached but those that only compress."""
-    zarr = require("zarr", "distributed", "reading Zarr")
+    zarr = require_module("zarr", "distributed", "reading Zarr")
     for place in (Path(path, name) for name in _ZARR_DOCUMENTS):
         if place.is_file():
             with open(place, "rb") as file:
@@ -357,7 +357,7 @@ def _parts_of(
     name, path = repr(str(file)), str(file.resolve())
     try:
         if file.suffix == ".parquet":
-            parquet = require("pyarrow.parquet", "distributed", "reading Parquet")
+            parquet = require_module("pyarrow.parquet", "distributed", "reading Parquet")
             metadata = parquet.ParquetFile(path).metadata
             sizes = [metadata.row_group(g).num_rows for g in range(metadata.num_row_groups)]
             edges = np.concatenate([[0], np.cumsum(sizes)]).astype(int).tolist()

@@ -18,7 +18,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mien._core.progress import report
-from mien._core.validation import require
+from mien._core.validation import require_module
 from mien.errors import DataError, InputError
 
 __all__ = ["Team", "connect", "open_team", "stream", "unshare"]
@@ -164,7 +164,8 @@ class _Processes:
         self._restarts += 1
         if self._restarts > _RESTARTS:
             raise DataError(
-                f"processes died {self._restarts} times, most likely for want of memory: use fewer "
+                f"processes died {self._restarts} times, most likely because memory ran out: use "
+                "fewer "
                 "workers or smaller parts"
             ) from error
         self._pool.shutdown(wait=False, kill_workers=True)
@@ -238,7 +239,8 @@ class _Dask:
             yield
         except KilledWorker as error:
             raise DataError(
-                "a task has killed several workers, most likely for want of memory: give workers "
+                "a task has killed several workers, most likely because memory ran out: give "
+                "workers "
                 "more memory, or make smaller parts"
             ) from error
         except lost as error:
@@ -249,7 +251,7 @@ class _Dask:
                 ) from error
             raise DataError(
                 f"the scheduler at {self.address} is lost: nothing was written. Start it and run "
-                "the same command again; what a journal holds is not done again"
+                "the same command again; work recorded in a journal is not repeated"
             ) from error
 
 
@@ -283,7 +285,7 @@ def connect(scheduler: Any) -> Any:
         raise InputError(
             f'a scheduler is an address, "local" or a Dask client; got {type(scheduler).__name__}'
         )
-    distributed = require("distributed", "distributed", "work on Dask")
+    distributed = require_module("distributed", "distributed", "work on Dask")
     if scheduler == "local":
         cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         return distributed.Client(
@@ -295,7 +297,7 @@ def connect(scheduler: Any) -> Any:
     try:
         return distributed.Client(scheduler, timeout="20s")
     except (OSError, ValueError) as error:
-        raise InputError(f"no scheduler of Dask answers at {scheduler!r}: {error}") from error
+        raise InputError(f"no Dask scheduler answers at {scheduler!r}: {error}") from error
 
 
 @contextmanager
@@ -305,7 +307,7 @@ def open_team(client: Any, n_workers: int | None, n_tasks: int | None = None) ->
         raise InputError(f"n_workers must be at least 1; got {n_workers!r}")
     if client is not None:
         if n_workers is not None:
-            raise InputError("a client brings its workers: give client or n_workers, not both")
+            raise InputError("a client has its own workers: give client or n_workers, not both")
         if isinstance(client, str):
             with connect(client) as made:
                 yield _Dask(made)

@@ -91,7 +91,7 @@ def bootstrap_verification(
     are too narrow. Each sample draws as many people as there are, with replacement. A person drawn
     m times weighs his genuine scores by m; an impostor score of two people weighs m₁ · m₂, which
     counts every pair of drawn people once (a person and a copy of the same person are not
-    impostors and are left out). The threshold of VR at FAR is found anew in each sample. The work
+    impostors and are left out). The threshold of VR at FAR is found again in each sample. The work
     is n_bootstrap · (n_genuine + n_impostor); the minimum Cllr takes most of it.
 
     Examples

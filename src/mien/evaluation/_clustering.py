@@ -43,7 +43,7 @@ class BCubed(NamedTuple):
 
 
 def _contingency(people: Any, clusters: Any) -> sparse.csr_matrix:
-    """Counts (n_people, n_clusters); a point in no cluster (-1) is a cluster of its own."""
+    """Counts (n_people, n_clusters); a point in no cluster (-1) is its own cluster."""
     truth = check_labels("people", people)
     if truth.size == 0:
         raise InputError("people is empty: at least one sample is needed")
@@ -77,7 +77,7 @@ def pairwise_purity_accuracy(people: Any, clusters: Any) -> PurityAccuracy:
     people : array-like (n_samples,)
         Who each sample is: integers or strings.
     clusters : array-like (n_samples,)
-        Its cluster, under any name; -1 means "in no cluster" and is a cluster of its own.
+        Its cluster, under any name; -1 means "in no cluster": such a sample is its own cluster.
 
     Returns
     -------
@@ -91,7 +91,7 @@ def pairwise_purity_accuracy(people: Any, clusters: Any) -> PurityAccuracy:
     Σ_k C(n_k) and accuracy = Σ_pk C(n_pk) / Σ_p C(n_p). This is pairwise precision and recall, as
     Shental, Hertz, Weinshall and Pavel judge clusters with equivalence constraints; their summary
     is the harmonic mean. "Accuracy" is not the share of right decisions: pairs of different
-    people in different clusters, by far the most, do not count.
+    people in different clusters, which are most pairs, do not count.
 
     Examples
     --------
@@ -117,7 +117,7 @@ def majority_purity(people: Any, clusters: Any) -> float:
     Returns
     -------
     float
-        Also 1 when every sample is a cluster of its own: read it beside a recall.
+        Also 1 when every sample is its own cluster: read it together with a recall.
 
     Examples
     --------

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mien._core.pairs import share_in_order
 from mien._core.validation import check_scores
 from mien.errors import InputError, NotEnoughDataError
 
@@ -358,7 +359,4 @@ def area_under_roc(genuine: Any, impostor: Any) -> float:
     0.875
     """
     genuine, impostor = check_two_classes(genuine, impostor)
-    ordered = np.sort(impostor)
-    below = np.searchsorted(ordered, genuine, side="left")
-    not_above = np.searchsorted(ordered, genuine, side="right")
-    return float((below.sum() + not_above.sum()) / (2 * genuine.size * impostor.size))
+    return share_in_order(genuine, impostor)

@@ -124,7 +124,7 @@ def fold_accuracy(scores: Any, same: Any, folds: Any) -> FoldAccuracy:
         held_out = codes == k
         rest = truth[~held_out]
         if rest.all() or not rest.any():
-            raise InputError(f"the folds beside {label} have pairs of one kind only")
+            raise InputError(f"the folds other than {label} have pairs of one kind only")
         thresholds[k] = _best_threshold(scores[~held_out], rest)
         accuracies[k] = np.mean((scores[held_out] >= thresholds[k]) == truth[held_out])
     error = accuracies.std(ddof=1) / np.sqrt(labels.size)

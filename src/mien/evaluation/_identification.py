@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mien._core.text import finite_or_none
 from mien._core.validation import check_labels
 from mien.errors import InputError
 from mien.evaluation._curves import allowed_errors, check_far, roc
@@ -17,7 +18,7 @@ from mien.evaluation._intervals import (
     check_confidence,
     wilson_interval,
 )
-from mien.evaluation._verification import number, with_interval
+from mien.evaluation._verification import with_interval
 
 __all__ = [
     "OpenSet",
@@ -180,7 +181,7 @@ def rank_k_rate(scores: Any, probe_people: Any, gallery_people: Any, k: int = 1)
     0.5
     """
     if k < 1:
-        raise InputError(f"a rank starts at 1; got {k}")
+        raise InputError(f"ranks start at 1; got {k}")
     return float(np.mean(_closed(mate_ranks(scores, probe_people, gallery_people)) <= k))
 
 
@@ -206,7 +207,7 @@ def open_set(scores: Any, probe_people: Any, gallery_people: Any, *, rank: int =
     ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0])
     """
     if rank < 1:
-        raise InputError(f"a rank starts at 1; got {rank}")
+        raise InputError(f"ranks start at 1; got {rank}")
     mate, ranks, best, _ = _best_scores(scores, probe_people, gallery_people)
     mated, strange = ranks > 0, ranks == 0
     if not (mated.any() and strange.any()):
@@ -333,7 +334,7 @@ def evaluate_identification(
                         "high": 1 - (named["low"] or 0.0),
                     },
                     "dir": named,
-                    "accept_above": number(refused),
+                    "accept_above": finite_or_none(refused),
                     "measurable": bool(fpir * strange.size >= 3),
                 }
             )

@@ -65,7 +65,7 @@ def correct_in_top(
     query_labels, item_labels : array-like (n_queries,), (n_items,)
         Classes or people.
     k : int
-        Items looked at, at most as many as there are.
+        Number of items to consider, at most as many as there are.
     exclude_self : bool
         Queries and items are the same samples: leave out the diagonal.
 

@@ -12,6 +12,7 @@ from mien._core.jit import load_kernels
 from mien._core.logistic import ratio_costs
 from mien._core.progress import report
 from mien._core.statistics import AdditiveStatistics
+from mien._core.text import finite_or_none
 from mien._core.validation import check_labels
 from mien.errors import InputError
 from mien.evaluation._calibration import pooled_cllr
@@ -24,7 +25,6 @@ from mien.evaluation._intervals import (
 )
 from mien.evaluation._verification import (
     check_failures,
-    number,
     summarise_counts,
     with_interval,
 )
@@ -226,7 +226,7 @@ class ScoreHistogram(AdditiveStatistics):
             bad = int(np.count_nonzero(np.isnan(scores)))
             raise InputError(
                 f"a block has {bad} NaN among {scores.size} scores; "
-                "count failures to acquire apart, do not score them"
+                "count failures to acquire separately; do not score them"
             )
         if low >= self._low and high < self._high:
             return low, high, True
@@ -304,7 +304,7 @@ def _count_block(
 
 
 def _as_indices(place: Any, n: int, name: str) -> np.ndarray:
-    """Indices that a slice, range or array of a block stands for, checked."""
+    """Indices of a slice, range or array of a block, checked."""
     indices = np.arange(n)[place] if isinstance(place, slice) else np.asarray(place)
     if indices.ndim != 1 or indices.dtype.kind not in "iu":
         raise InputError(f"the {name} of a block must be a slice or integers; got {place!r:.60}")
@@ -524,7 +524,7 @@ def _count_pairs(
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """Count pairs once; the genuine scores and their people, if they are few enough, and how many.
 
-    ``n_pairs`` is what progress is told of, if anything.
+    ``n_pairs`` is the total that progress reports, if any.
     """
     rows_of, columns_of, symmetric = sides
     n = rows_of.size
@@ -599,7 +599,7 @@ def _binned_cllr(
     slack = width / (2 * np.log(2))
     return {
         **with_interval(value, None),
-        "bounds": [number(max(value - slack, 0)), number(value + slack)],
+        "bounds": [finite_or_none(max(value - slack, 0)), finite_or_none(value + slack)],
     }
 
 
@@ -658,4 +658,4 @@ def _add_person_intervals(
         for row, at in zip(result["verification_rates"], held, strict=True)
     ]:
         low, high = percentile_interval(values, result["confidence"])
-        row["low"], row["high"] = number(low), number(high)
+        row["low"], row["high"] = finite_or_none(low), finite_or_none(high)

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from mien._core.logistic import ratio_costs
+from mien._core.text import finite_or_none
 from mien.errors import InputError
 from mien.evaluation._bootstrap import bootstrap_verification, check_people
 from mien.evaluation._calibration import pooled_cllr
@@ -31,15 +32,14 @@ from mien.evaluation._intervals import (
 __all__ = ["evaluate_verification"]
 
 
-def number(value: Any) -> float | None:
-    """A float for JSON: None where it is not finite."""
-    return float(value) if np.isfinite(value) else None
-
-
 def with_interval(value: Any, interval: Interval | None) -> dict[str, float | None]:
     """A rate and both ends of its interval, None where there is none."""
     low, high = interval if interval is not None else (np.nan, np.nan)
-    return {"value": number(value), "low": number(low), "high": number(high)}
+    return {
+        "value": finite_or_none(value),
+        "low": finite_or_none(low),
+        "high": finite_or_none(high),
+    }
 
 
 def check_failures(failures: Any) -> tuple[int, int]:
@@ -98,7 +98,7 @@ def summarise_counts(
                 "far": float(rate),
                 **with_interval(value, wilson_interval(value * n_g, n_g, confidence)),
                 "fnmr": 1 - value,
-                "threshold": number(at[last]),
+                "threshold": finite_or_none(at[last]),
                 "false_accepts": int(false_accepts[last - 1]) if last else 0,
                 "measurable": bool(rate > 0 and n_i >= needed),
                 "impostors_needed": needed,
@@ -106,13 +106,13 @@ def summarise_counts(
         )
     keep = thin_curve(far, vr)
     return {
-        "eer": {**with_interval(eer, eer_interval), "threshold": number(at[after])},
+        "eer": {**with_interval(eer, eer_interval), "threshold": finite_or_none(at[after])},
         "verification_rates": rates,
         "auc": with_interval(auc, _hanley_mcneil(auc, n_g, n_i, confidence)),
         "roc": {
             "far": far[keep].tolist(),
             "vr": vr[keep].tolist(),
-            "threshold": [number(t) for t in at[keep]],
+            "threshold": [finite_or_none(t) for t in at[keep]],
         },
     }
 
@@ -188,7 +188,7 @@ def evaluate_verification(
         ``min_cllr`` and ``cllr`` (None unless ``llr``) as ``{value, low, high}``;
         ``verification_rates``, a list of ``{far, value, low, high, fnmr, threshold, false_accepts,
         measurable, impostors_needed}``; ``roc``, some hundred points ``{far, vr, threshold}``.
-        None stands for what is not finite or not known.
+        None means not finite or not known.
 
     Notes
     -----
@@ -244,4 +244,4 @@ def evaluate_verification(
 
 def _replace_interval(row: dict[str, Any], replicates: np.ndarray, confidence: float) -> None:
     low, high = percentile_interval(replicates, confidence)
-    row["low"], row["high"] = number(low), number(high)
+    row["low"], row["high"] = finite_or_none(low), finite_or_none(high)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mien._core.validation import check_choice, require
+from mien._core.validation import check_choice, require_module
 from mien.errors import InputError
 from mien.faces._face import Face
 from mien.media import check_picture
@@ -72,7 +72,7 @@ def align_face(
 
         warped = warp_faces(image[None], landmarks[None], template, size=size)[0]
         return np.round(warped * 255).astype(np.uint8)
-    cv2 = require("cv2", "faces", "aligning faces")
+    cv2 = require_module("cv2", "faces", "aligning faces")
     matrix = fit_similarity(landmarks, template)
     return np.asarray(cv2.warpAffine(image, matrix, (size, size), flags=cv2.INTER_LINEAR))
 
@@ -119,7 +119,7 @@ def _cut(image: np.ndarray, landmarks: np.ndarray, size: int) -> tuple[np.ndarra
     shrink = int(1 / np.hypot(*matrix[:, 0]))
     if shrink < 2:
         return np.ascontiguousarray(image), landmarks
-    cv2 = require("cv2", "faces", "aligning faces")
+    cv2 = require_module("cv2", "faces", "aligning faces")
     wide, high = (max(1, round(side / shrink)) for side in image.shape[1::-1])
     scale = np.array([wide / image.shape[1], high / image.shape[0]])
     small = cv2.resize(np.ascontiguousarray(image), (wide, high), interpolation=cv2.INTER_AREA)

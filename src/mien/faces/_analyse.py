@@ -105,7 +105,7 @@ def analyse_pictures(
     engine : {"sface", "dlib"}
         As for `load_engine`. Engines are kept loaded for the next call.
     n_jobs : int
-        Pictures that are analysed at the same time, each with an engine of its own.
+        Number of pictures to analyse at the same time, each with its own engine.
     journal : path or None
         Results are also appended to this file, and those that it holds already are not computed
         again: name the same file to go on after an interruption. It holds templates, so only its
@@ -160,7 +160,7 @@ class _Worker(Protocol):
 
 
 class _Thread:
-    """A worker in this process, with an engine of its own."""
+    """A worker in this process, with its own engine."""
 
     def __init__(self, engine: FaceEngine, max_faces: int | None) -> None:
         self._engine = engine

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from mien._core.validation import require
+from mien._core.validation import require_module
 from mien.faces._detection import find_turn, turn_face
-from mien.faces._engines import unit_length
+from mien.faces._engines import scale_to_unit
 from mien.faces._face import Face
 from mien.faces._weights import WeightFile, read_weights
 from mien.media import check_picture
@@ -66,7 +66,7 @@ class DlibEngine:
     )
 
     def __init__(self) -> None:
-        self._dlib = require("dlib", "dlib", "the engine 'dlib'")
+        self._dlib = require_module("dlib", "dlib", "the engine 'dlib'")
         self._detector = self._dlib.get_frontal_face_detector()
         self._points = _load(self._dlib.shape_predictor, _POINTS)
         self._network = _load(self._dlib.face_recognition_model_v1, _NETWORK)
@@ -105,7 +105,7 @@ class DlibEngine:
             face = turn_face(face, image.shape[:2], turn)
             image = np.ascontiguousarray(np.rot90(image, turn))
         shape = self._shape(image, face.box)
-        return unit_length(self._network.compute_face_descriptor(image, shape), "dlib")
+        return scale_to_unit(self._network.compute_face_descriptor(image, shape), "dlib")
 
 
 def _load(constructor: Callable[[str], Any], weights: WeightFile) -> Any:

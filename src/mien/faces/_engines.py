@@ -109,16 +109,17 @@ def check_features(expected: str, got: str) -> None:
     >>> check_features("sface", "dlib")
     Traceback (most recent call last):
         ...
-    mien.errors.InputError: vectors of two kinds never compare: expected 'sface', got 'dlib'; ...
+    mien.errors.InputError: vectors of two kinds cannot be compared: expected 'sface', got 'dlib';
+    ...
     """
     if expected != got:
         raise InputError(
-            f"vectors of two kinds never compare: expected {expected!r}, got {got!r}; use the "
+            f"vectors of two kinds cannot be compared: expected {expected!r}, got {got!r}; use the "
             "engine that the model or gallery was made with"
         )
 
 
-def unit_length(vector: Any, engine: str) -> np.ndarray:
+def scale_to_unit(vector: Any, engine: str) -> np.ndarray:
     """Scale a network's output to unit length, float32; refuse what has no direction."""
     array = np.asarray(vector, dtype=np.float64).ravel()
     norm = float(np.linalg.norm(array))

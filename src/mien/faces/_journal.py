@@ -156,8 +156,8 @@ class Journal:
             return from_record(value["result"])
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise DataError(
-                f"the journal {self.path} is damaged: its line about {str(path)!r} is no result; "
-                "remove the file to start again"
+                f"the journal {self.path} is damaged: its line about {str(path)!r} is not a "
+                "result; remove the file to start again"
             ) from error
 
     def add(self, result: PictureResult, stamp: str | None) -> None:
@@ -198,8 +198,8 @@ class Journal:
                 held = value.get("result")
                 if not isinstance(held, dict) or not isinstance(held.get("path"), str):
                     raise DataError(
-                        f"line {number} of the journal {self.path} is no result: remove the file "
-                        "to begin anew"
+                        f"line {number} of the journal {self.path} is not a result: remove the "
+                        "file to start again"
                     )
                 self._places[_key(held["path"])] = whole
             whole += len(line)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mien._core.validation import require
+from mien._core.validation import require_module
 from mien.errors import DataError, InputError
 from mien.faces._face import Face
 from mien.faces._weights import WeightFile, read_weights
@@ -44,7 +44,7 @@ class FaceMesh:
     points : (478, 3) float32
         x and y in pixels of the picture, z in the same unit, smaller towards the camera.
     presence : float
-        Between 0 and 1: how sure the network is that it looked at a face.
+        Between 0 and 1: how certain the network is that this is a face.
 
     See Also
     --------
@@ -112,7 +112,7 @@ class LandmarkFinder:
     """
 
     def __init__(self) -> None:
-        self._cv2 = require("cv2", "faces", "finding landmarks")
+        self._cv2 = require_module("cv2", "faces", "finding landmarks")
         try:
             with zipfile.ZipFile(io.BytesIO(read_weights(_TASK))) as task:
                 network = task.read(_MEMBER)

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from mien._core.validation import require
+from mien._core.validation import require_module
 from mien.errors import InputError
 from mien.faces._align import cut_around
-from mien.faces._engines import unit_length
+from mien.faces._engines import scale_to_unit
 from mien.faces._face import Face
 from mien.faces._weights import WeightFile, read_weights
 from mien.media import box_overlap, check_picture
@@ -57,7 +57,7 @@ _MAX_FACES = 5000
 @contextmanager
 def one_thread_each() -> Iterator[None]:
     """Keep OpenCV from starting threads inside a call while several calls run at once."""
-    cv2 = require("cv2", "faces", "finding faces")
+    cv2 = require_module("cv2", "faces", "finding faces")
     before = cv2.getNumThreads()
     cv2.setNumThreads(1)
     try:
@@ -92,7 +92,7 @@ class SFaceEngine:
     features = f"sface (YuNet {_YUNET.short}, SFace {_SFACE.short}), 128 dimensions, unit length"
 
     def __init__(self) -> None:
-        cv2 = require("cv2", "faces", "finding faces")
+        cv2 = require_module("cv2", "faces", "finding faces")
         nothing = np.empty(0, np.uint8)
         detector = np.frombuffer(read_weights(_YUNET), np.uint8)
         network = np.frombuffer(read_weights(_SFACE), np.uint8)
@@ -153,7 +153,7 @@ class SFaceEngine:
             vector = self._network.feature(crop)
         except self._cv2.error as error:
             raise InputError(f"SFace cannot use this face: {error}") from error
-        return unit_length(vector, "SFace")
+        return scale_to_unit(vector, "SFace")
 
 
 def _merge(faces: list[Face], closer: list[Face], large: float) -> list[Face]:

@@ -66,7 +66,7 @@ def read_weights(weights: WeightFile) -> bytes:
     digest = hashlib.sha256(content).hexdigest()
     if digest != weights.sha256:
         raise DataError(
-            f"the weight file {path} is damaged or another one: its SHA-256 is {digest}, "
+            f"the weight file {path} is damaged or a different file: its SHA-256 is {digest}, "
             f"{weights.sha256} is expected: {again}"
         )
     return content

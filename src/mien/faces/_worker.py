@@ -1,4 +1,4 @@
-"""An engine in a process of its own, for engines that let one thread of a process run at a time.
+"""An engine in a separate process, for engines that let one thread of a process run at a time.
 
 The parent writes one JSON line per picture and reads one JSON line per result. A picture
 that ends the process costs that one picture: it is named, and a new process is started.

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from mien._core.validation import require
+from mien._core.validation import require_module
 
 __all__ = ["dense_flow"]
 
@@ -20,7 +20,7 @@ def dense_flow(frames: np.ndarray) -> Iterator[np.ndarray]:
     frames : (t, h, w) uint8
         Grey frames.
     """
-    cv2 = require("cv2", "faces", "Optical flow")
+    cv2 = require_module("cv2", "faces", "Optical flow")
     for before, after in pairwise(frames):
         yield cv2.calcOpticalFlowFarneback(
             before, after, None, pyr_scale=0.5, levels=3, winsize=9, iterations=3,

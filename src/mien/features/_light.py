@@ -24,9 +24,11 @@ class LightNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     image_shape : tuple of two int or None, default=None
         Height and width of the pictures whose pixels the rows hold; None takes a square.
     window : int, default=7
-        Side of the neighbourhood in pixels, odd.
+        Side of the neighbourhood in pixels, odd. Smaller removes more of the light, and more of
+        the face; it should cover a detail such as an eye's corner, not a whole feature.
     smooth : float, default=0.0
-        Width of a Gaussian afterwards, in pixels: it forgives what alignment does not reach.
+        Width of a Gaussian afterwards, in pixels. Raise it to about one where faces are aligned
+        only roughly: it tolerates shifts of that size.
     unit_length : bool, default=True
         Whether each row is scaled to unit length in the end.
 
@@ -41,6 +43,16 @@ class LightNormalizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
     --------
     normalise_locally : The same for pictures.
     mien.committee.RandomSamplingLDA : Chooses it, or not, by out-of-bag error.
+
+    Notes
+    -----
+    Local contrast normalisation: a slowly changing factor and offset of the brightness, as one
+    lamp makes them, drop out. It helps where light differs between pictures of one person, as in
+    [Belhumeur1997]_, and costs a little where it does not.
+
+    References
+    ----------
+    [Belhumeur1997]_ in the :doc:`bibliography </bibliography>`.
 
     Examples
     --------

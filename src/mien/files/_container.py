@@ -17,7 +17,15 @@ import numpy as np
 from mien._core import regular
 from mien.errors import MissingDataError, ModelDamagedError, ModelFormatError
 
-__all__ = ["DTYPES", "Container", "open_regular", "read_container", "whole", "write", "write_bytes"]
+__all__ = [
+    "DTYPES",
+    "Container",
+    "open_model_file",
+    "read_container",
+    "whole",
+    "write",
+    "write_bytes",
+]
 
 #: A header of this many bytes at most, and of so many parts that reading it stays below the memory.
 _HEADER_LIMIT = 32 * 2**20
@@ -101,7 +109,7 @@ def _find_digest(header: bytes) -> int:
 
 
 @contextmanager
-def open_regular(path: Path) -> Iterator[BufferedIOBase]:
+def open_model_file(path: Path) -> Iterator[BufferedIOBase]:
     """Open a regular file for reading, once; nothing else is ever waited for."""
     try:
         opened = regular.open_regular(path)
@@ -155,7 +163,7 @@ class Container:
     def arrays(self) -> dict[str, np.ndarray]:
         """All arrays, over one block of memory; :meth:`check_digest` has read it."""
         if self._rest is None:
-            raise RuntimeError("check_digest comes first")
+            raise RuntimeError("call check_digest first")
         found = {}
         for name, entry in self.entries.items():
             dtype = np.dtype(DTYPES[entry["dtype"]])

@@ -28,7 +28,7 @@ from mien.errors import (
 )
 from mien.files._container import (
     Container,
-    open_regular,
+    open_model_file,
     read_container,
     write,
     write_bytes,
@@ -57,7 +57,7 @@ def save(model: Any, path: str | Path) -> Path:
     model : estimator
         Any estimator of mien, or one of scikit-learn that :data:`REGISTRY` names.
     path : str or Path
-        Where to. A model file that stands there is replaced at once or not at all, anything else
+        Where to. An existing model file is replaced atomically; anything else
         is not overwritten; the file is readable by its owner only.
 
     Returns
@@ -96,7 +96,7 @@ def check_replaceable(path: str | Path) -> Path:
 def is_model_file(path: Path) -> bool:
     """Whether a file looks like one that :func:`save` wrote; only its beginning is read."""
     try:
-        with open_regular(path) as file:
+        with open_model_file(path) as file:
             start = file.read(_LOOKED_AT)
     except (OSError, ModelFileError):
         return False
@@ -146,7 +146,7 @@ def load(path: str | Path, *, max_bytes: int = 16 * 2**30) -> Any:
     ModelDamagedError
         It is a model file, and truncated, altered or inconsistent.
     """
-    with open_regular(Path(path)) as file:
+    with open_model_file(Path(path)) as file:
         return _read(file, str(path), max_bytes)
 
 
@@ -191,7 +191,7 @@ def describe(path: str | Path, *, max_bytes: int = 16 * 2**30) -> dict[str, Any]
     dict
         ``class``, ``format``, ``versions``, ``n_arrays``, ``bytes`` and ``sha256``.
     """
-    with open_regular(Path(path)) as file:
+    with open_model_file(Path(path)) as file:
         container = read_container(file, str(path), max_bytes)
         document = _read_document(file, container)
     tree = document["object"]

@@ -56,4 +56,4 @@ def _check_place(place: Any, most: int) -> None:
     if isinstance(place, bool) or not isinstance(place, (int, np.integer)):
         raise ModelDamagedError("the state of a random generator is damaged")
     if not 0 <= int(place) <= most:
-        raise ModelDamagedError(f"a random generator stands at {int(place):.6g} of {most}")
+        raise ModelDamagedError(f"a random generator is at position {int(place):.6g} of {most}")

@@ -25,10 +25,10 @@ __all__ = [
     "convert_ridge",
 ]
 
-Pair = tuple[Values, Values]
+ValuesPair = tuple[Values, Values]
 
 
-def convert_ksvd(params: Values, state: Values) -> Pair:
+def convert_ksvd(params: Values, state: Values) -> ValuesPair:
     """Dictionaries were not centred, and worked in the precision of a parameter."""
     visible = state.pop("mask_", None)
     if visible is not None:
@@ -40,7 +40,7 @@ def convert_ksvd(params: Values, state: Values) -> Pair:
     return params, state
 
 
-def convert_pca(params: Values, state: Values) -> Pair:
+def convert_pca(params: Values, state: Values) -> ValuesPair:
     components = state["components"]
     return {"n_components": state["n_components"]}, {
         "components_": components,
@@ -50,7 +50,7 @@ def convert_pca(params: Values, state: Values) -> Pair:
     }
 
 
-def convert_ridge(params: Values, state: Values) -> Pair:
+def convert_ridge(params: Values, state: Values) -> ValuesPair:
     found = {
         "alpha_": state["alpha"],
         "mean_": state["mean"],
@@ -61,7 +61,7 @@ def convert_ridge(params: Values, state: Values) -> Pair:
     return {"alpha": state["alpha"]}, found
 
 
-def convert_low_rank(params: Values, state: Values) -> Pair:
+def convert_low_rank(params: Values, state: Values) -> ValuesPair:
     params = {"n_components": state["n_components"], "alpha": state["alpha"]}
     return params, {
         "components_": state["directions"],
@@ -72,7 +72,7 @@ def convert_low_rank(params: Values, state: Values) -> Pair:
     }
 
 
-def convert_dictionary(params: Values, state: Values) -> Pair:
+def convert_dictionary(params: Values, state: Values) -> ValuesPair:
     atoms, options = state["atoms"], state["options"]
     return _dictionary_params(options) | {"beta": state["beta"]}, {
         "components_": atoms,
@@ -86,7 +86,7 @@ def convert_dictionary(params: Values, state: Values) -> Pair:
     }
 
 
-def convert_fastfood(params: Values, state: Values) -> Pair:
+def convert_fastfood(params: Values, state: Values) -> ValuesPair:
     dekernelize = {"reconstruction": "result", "dictionary": "atoms"}[state["dekernelize"]]
     params = _dictionary_params(state["options"]) | {
         "beta": state["beta"],
@@ -111,7 +111,7 @@ def convert_fastfood(params: Values, state: Values) -> Pair:
     return params, found
 
 
-def convert_feature_ridge(params: Values, state: Values) -> Pair:
+def convert_feature_ridge(params: Values, state: Values) -> ValuesPair:
     sigma = state["sigma"]
     params = {
         "expansion": state["expansion"],
@@ -129,7 +129,7 @@ def convert_feature_ridge(params: Values, state: Values) -> Pair:
     }
 
 
-def convert_mixture(params: Values, state: Values) -> Pair:
+def convert_mixture(params: Values, state: Values) -> ValuesPair:
     mixture = state["mixture"]
     params = {
         "n_components": state["n_mixture"],
@@ -147,7 +147,7 @@ def convert_mixture(params: Values, state: Values) -> Pair:
     }
 
 
-def convert_blend(params: Values, state: Values) -> Pair:
+def convert_blend(params: Values, state: Values) -> ValuesPair:
     parts = {"ridge": state["linear"], "feature-ridge": state["kernel"]}
     share = state["share"]
     return {"completers": None}, {
@@ -157,7 +157,7 @@ def convert_blend(params: Values, state: Values) -> Pair:
     }
 
 
-def convert_hallucinator(params: Values, state: Values) -> Pair:
+def convert_hallucinator(params: Values, state: Values) -> ValuesPair:
     """The mask of what is visible becomes the cover of what is not, also in the completer."""
     kept = {name: params[name] for name in ("mirror", "keep_visible", "batch_size")}
     if "completer_" not in state:

@@ -8,20 +8,20 @@ from typing import Any
 import numpy as np
 
 from mien.files._vocabulary import (
-    Limits,
+    Bounds,
     Mismatch,
     Sizes,
     Statement,
     Term,
     Values,
     boolean,
-    count,
     either,
     half,
     instance,
     items,
     labels,
     mapping,
+    natural,
     number,
     optional,
     pair,
@@ -34,9 +34,9 @@ __all__ = ["COMPLETION"]
 
 
 # Completers work in single precision: products of a few values must stay within it.
-_LIMITS: Limits = {"low": -1e9, "high": 1e9}
+_LIMITS: Bounds = {"low": -1e9, "high": 1e9}
 # Products of two such numbers, with room for rounding.
-_SQUARES: Limits = {"low": -1.001e18, "high": 1.001e18}
+_SQUARES: Bounds = {"low": -1.001e18, "high": 1.001e18}
 _NAMES = (
     "AutoCompleter",
     "BlendCompleter",
@@ -73,7 +73,7 @@ def _check_ridge(params: Values, fitted: Values, sizes: Sizes) -> None:
     if fitted["weights_"].shape != wanted:
         raise Mismatch(f"weights_ has the shape {fitted['weights_'].shape}, not {wanted}")
     if not np.all(np.diagonal(fitted["covariance_"]) >= 0):
-        raise Mismatch("covariance_ must have a diagonal from zero")
+        raise Mismatch("covariance_ must have a non-negative diagonal")
 
 
 def _check_feature_ridge(params: Values, fitted: Values, sizes: Sizes) -> None:
@@ -174,7 +174,7 @@ COMPLETION: dict[str, Statement] = {
             "beta_errors_": mapping(number(0, 1e9), number(low=0)),
             "n_nonzero_coefs_": number(1, 2**31, whole=True),
             "objective_": real("i", low=0),
-            "n_iter_": count(),
+            "n_iter_": natural(),
         },
         params=_COVER,
         sometimes=_SOMETIMES,
@@ -191,7 +191,7 @@ COMPLETION: dict[str, Statement] = {
             "mean_": real("d", **_LIMITS),
             "n_nonzero_coefs_": number(1, 2**31, whole=True),
             "objective_": real("i", low=0),
-            "n_iter_": count(),
+            "n_iter_": natural(),
         },
         params=_COVER,
         sometimes=(*_SOMETIMES, "components_"),
@@ -229,7 +229,7 @@ COMPLETION: dict[str, Statement] = {
             "mixtures_": items(instance("MixturePCCA", n_features_in_="a")),
             "n_components_": number(1, 2**20, whole=True),
             "n_latent_": number(1, 2**20, whole=True),
-            "likelihoods_": mapping(pair(count(), count()), number()),
+            "likelihoods_": mapping(pair(natural(), natural()), number()),
         },
         params=_COVER,
         sometimes=_SOMETIMES,

@@ -12,13 +12,13 @@ from mien.files._vocabulary import (
     Values,
     anything_plain,
     boolean,
-    count,
     either,
     flag,
     instance,
     integers,
     items,
     labels,
+    natural,
     number,
     optional,
     pair,
@@ -121,7 +121,7 @@ def _check_committee(params: Values, fitted: Values, sizes: Sizes) -> None:
             raise Mismatch(f"a member has {width} features, and gets {sizes['w']}")
         classes = getattr(member, "classes_", None)
         if classes is None or not np.isin(classes, fitted["classes_"]).all():
-            raise Mismatch("a member has classes that the committee has not")
+            raise Mismatch("a member has classes that the committee does not have")
 
 
 def _check_lbp(params: Values, fitted: Values, sizes: Sizes) -> None:
@@ -132,7 +132,7 @@ def _check_lbp(params: Values, fitted: Values, sizes: Sizes) -> None:
 
 def _check_neighbours(params: Values, fitted: Values, sizes: Sizes) -> None:
     if not np.isin(fitted["labels_"], fitted["classes_"]).all():
-        raise Mismatch("labels_ has labels that classes_ has not")
+        raise Mismatch("labels_ has labels that are not in classes_")
     if params["n_neighbors"] > sizes["n"]:
         raise Mismatch(f"n_neighbors is {params['n_neighbors']} of {sizes['n']} points")
 
@@ -149,7 +149,7 @@ def _check_pcca(params: Values, fitted: Values, sizes: Sizes) -> None:
         for part, width in zip(noise, (first, second), strict=True):
             if part.shape != (sizes["k"], width, width):
                 raise Mismatch(f"noise_ has the shape {part.shape} for a view of {width}")
-        least = min(_check_definite(matrix, "noise_") for part in noise for matrix in part)
+        least = min(_check_definite(matrix) for part in noise for matrix in part)
     elif isinstance(noise, tuple) or not np.all(noise > 0):
         raise Mismatch("noise_ must be above zero")
     else:
@@ -165,12 +165,12 @@ def _check_pcca(params: Values, fitted: Values, sizes: Sizes) -> None:
         raise Mismatch("weights_ must sum to one")
 
 
-def _check_definite(matrix: np.ndarray, where: str) -> float:
-    """About the smallest variance of a covariance."""
+def _check_definite(matrix: np.ndarray) -> float:
+    """About the smallest variance of a covariance of noise."""
     try:
         factor = np.linalg.cholesky(matrix)
     except np.linalg.LinAlgError as error:
-        raise Mismatch(f"{where} must be positive definite") from error
+        raise Mismatch("noise_ must be positive definite") from error
     return float(np.diagonal(factor).min()) ** 2
 
 
@@ -196,8 +196,8 @@ _PREPARATION = optional(
 _ENCODER = instance("FisherVector", "MultiViewSuperVector")
 _BAG_ENCODER = instance("BagEncoder", "FisherVector", "MultiViewSuperVector")
 _NULL_SPACE: dict[str, Term] = {
-    "rank_total_": count(),
-    "rank_within_": count(),
+    "rank_total_": natural(),
+    "rank_within_": natural(),
     "method_": text(40),
     "regularization_": number(0, 1e15),
 }
@@ -226,8 +226,8 @@ _ATOMS: dict[str, Term] = {
     "n_atoms_": size("k"),
     "n_nonzero_coefs_": number(1, 2**31, whole=True),
     "objective_": real("i", low=0),
-    "n_iter_": count(),
-    "n_replaced_": count(),
+    "n_iter_": natural(),
+    "n_replaced_": natural(),
     "code_sums_": real("k", "k"),
     "data_sums_": either(real("k", "d"), real("d", "k")),
     "weights_": positive("d"),
@@ -240,7 +240,7 @@ _ATOMS_SOMETIMES = ("code_sums_", "data_sums_", "objective_", "n_iter_", "n_repl
 LEARNERS: dict[str, Statement] = {
     # ------------------------------------------------------------------------ features
     "mien.GridLBP": Statement(
-        {"image_shape_": pair(_ANY_SIDE, _ANY_SIDE), "n_features_out_": count()},
+        {"image_shape_": pair(_ANY_SIDE, _ANY_SIDE), "n_features_out_": natural()},
         params={
             "radii": items(_RADIUS, kind=tuple, fewest=1),
             "grids": items(number(1, 256, whole=True), kind=tuple, fewest=1),
@@ -248,7 +248,7 @@ LEARNERS: dict[str, Statement] = {
         check=_check_lbp,
     ),
     "mien.LandmarkLBP": Statement(
-        {"n_landmarks_": number(1, 10_000, whole=True), "n_features_out_": count()},
+        {"n_landmarks_": number(1, 10_000, whole=True), "n_features_out_": natural()},
         params={
             "scales": items(number(0.01, 100), kind=tuple, fewest=1),
             "grid": number(1, 256, whole=True),
@@ -261,7 +261,7 @@ LEARNERS: dict[str, Statement] = {
             "image_shape_": either(
                 pair(_ANY_SIDE, _ANY_SIDE), pair(_ANY_SIDE, _ANY_SIDE, number(3, 3, whole=True))
             ),
-            "n_features_out_": count(),
+            "n_features_out_": natural(),
         },
         params={"window": optional(number(1, 1023, whole=True)), "floor": number(1e-12, 1e6)},
     ),
@@ -352,7 +352,7 @@ LEARNERS: dict[str, Statement] = {
         _LINEAR_MAP
         | {
             "classes_": labels("c", unique=True),
-            "n_pca_": count(),
+            "n_pca_": natural(),
             "explained_variance_ratio_": real("k", low=-1e-6, high=1 + 1e-6),
         },
         sometimes=("feature_names_in_",),
@@ -424,10 +424,10 @@ LEARNERS: dict[str, Statement] = {
             "columns_": integers("m", "w", high="r"),
             "projections_": real("m", "w", "e", low=-1e30, high=1e30),
             "member_means_": real("m", "c", "e", low=-1e30, high=1e30),
-            "n_fixed_": count(),
-            "n_random_": count(),
-            "n_discriminants_": count(),
-            "n_eigenfaces_": count(),
+            "n_fixed_": natural(),
+            "n_random_": natural(),
+            "n_discriminants_": natural(),
+            "n_eigenfaces_": natural(),
             "shrinkage_": number(0, 1),
             "mean_shrinkage_": number(0, 1),
             "unique_share_": real("m", low=0, high=1 + 1e-6),
@@ -449,7 +449,7 @@ LEARNERS: dict[str, Statement] = {
             "noise_": either(real("k", "t"), pair(real("k", "a", "a"), real("k", "b", "b"))),
             "n_features_views_": pair(_ANY_SIDE, _ANY_SIDE),
             "bound_": real("i"),
-            "n_iter_": count(),
+            "n_iter_": natural(),
             "converged_": flag(),
             "statistics_": pair(real("k", low=0), real("k", "t"), real("k", "t", "t")),
             "feature_names_in_": labels("d"),
@@ -460,7 +460,7 @@ LEARNERS: dict[str, Statement] = {
     "mien.FisherVector": Statement(
         {
             "mixture_": instance("GaussianMixture", n_features_in_="d"),
-            "n_iter_": count(),
+            "n_iter_": natural(),
             "n_features_in_": size("d"),
         }
     ),
@@ -488,7 +488,7 @@ LEARNERS: dict[str, Statement] = {
             "n_features_in_": size("d"),
             "coef_": real("d", low=-1e15, high=1e15),
             "intercept_": number(-1e15, 1e15),
-            "n_iter_": count(),
+            "n_iter_": natural(),
             "feature_names_in_": labels("d"),
         },
         sometimes=("feature_names_in_",),

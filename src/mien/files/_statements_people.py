@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from mien.files._vocabulary import (
-    Limits,
+    Bounds,
     Mismatch,
     Sizes,
     Statement,
     Term,
     Values,
     anything_plain,
-    count,
     either,
     fields,
     flag,
@@ -21,6 +20,7 @@ from mien.files._vocabulary import (
     items,
     labels,
     mapping,
+    natural,
     number,
     optional,
     pair,
@@ -33,7 +33,7 @@ from mien.files._vocabulary import (
 __all__ = ["PEOPLE"]
 
 
-_LIMITS: Limits = {"low": -1e15, "high": 1e15}
+_LIMITS: Bounds = {"low": -1e15, "high": 1e15}
 
 
 def _check_model(params: Values, fitted: Values, sizes: Sizes) -> None:
@@ -45,7 +45,7 @@ def _check_model(params: Values, fitted: Values, sizes: Sizes) -> None:
         # No entry of a covariance is larger than the largest on its diagonal.
         size_ = float(diagonal.max(initial=0.0))
         if not diagonal.min(initial=0.0) >= -1e-6 * size_:
-            raise Mismatch(f"{name} must have a diagonal from zero")
+            raise Mismatch(f"{name} must have a non-negative diagonal")
         if not np.abs(matrix - matrix.T).max(initial=0.0) <= 2e-3 * size_:
             raise Mismatch(f"{name} must be symmetric")
 
@@ -84,10 +84,10 @@ _BAYESIAN: dict[str, Term] = {
     "identity_covariance_": real("d", "d", **_LIMITS),
     "projection_": real("d", "p", **_LIMITS),
     "variance_ratios_": real("p", low=-1e-6, high=1e15),
-    "rank_": count(),
+    "rank_": natural(),
     "truncation_error_": pair(number(), number()),
     "objective_": real("i"),
-    "n_iter_": count(),
+    "n_iter_": natural(),
     "prior_people_": optional(number(0, 1e30)),
     "statistics_": instance("GroupStatistics"),
     "feature_names_in_": labels("d"),

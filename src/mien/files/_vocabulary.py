@@ -25,7 +25,7 @@ import numpy as np
 from mien.files._deferred import Deferred
 
 __all__ = [
-    "Limits",
+    "Bounds",
     "Mismatch",
     "Statement",
     "Term",
@@ -33,7 +33,6 @@ __all__ = [
     "anything_plain",
     "boolean",
     "choice",
-    "count",
     "either",
     "fields",
     "flag",
@@ -43,6 +42,7 @@ __all__ = [
     "items",
     "labels",
     "mapping",
+    "natural",
     "none",
     "number",
     "optional",
@@ -211,7 +211,7 @@ def _holds_each_once(rows: np.ndarray, largest: int) -> bool:
     return bool(seen.all())
 
 
-class Limits(TypedDict):
+class Bounds(TypedDict):
     """Bounds that many arrays of a statement share, for :func:`real`."""
 
     low: float
@@ -304,7 +304,7 @@ def number(low: float = -LARGEST, high: float = LARGEST, *, whole: bool = False)
     return _Number(low, high, whole)
 
 
-def count() -> Term:
+def natural() -> Term:
     """A whole number of something, from 0."""
     return _Number(0, 2**53, True)
 

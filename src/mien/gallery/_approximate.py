@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mien._core.validation import require
+from mien._core.validation import require_module
 from mien.gallery._protocol import PeopleBatch
 
 if TYPE_CHECKING:
@@ -17,9 +17,9 @@ __all__ = ["DIRECTIONS", "ApproximateIndex", "Directions"]
 # Fewer directions make a quicker graph in which it is easier to find the way; what they lack,
 # rescoring has. Settings of the graph were chosen on 100,000 drawn people.
 DIRECTIONS = 48
-CONNECTIVITY = 16
-EXPANSION_ADD = 32
-EXPANSION_SEARCH = 768
+_CONNECTIVITY = 16
+_EXPANSION_ADD = 32
+_EXPANSION_SEARCH = 768
 #: Numbers from here on stand for nobody: places whose row was wiped.
 _NOBODY = 2**62
 
@@ -90,20 +90,20 @@ class ApproximateIndex:
     """
 
     def __init__(self, scorer: Scorer, dimension: int, content: bytes | None = None) -> None:
-        usearch = require("usearch.index", "gallery", "a gallery of very many people")
+        usearch = require_module("usearch.index", "gallery", "a gallery of very many people")
         self._directions = Directions(scorer, dimension)
         self._graph = usearch.Index(
             ndim=self._directions.n,
             metric="ip",
             dtype="f16",
-            connectivity=CONNECTIVITY,
-            expansion_add=EXPANSION_ADD,
-            expansion_search=EXPANSION_SEARCH,
+            connectivity=_CONNECTIVITY,
+            expansion_add=_EXPANSION_ADD,
+            expansion_search=_EXPANSION_SEARCH,
         )
         if content is not None:
             self._graph.load(content)
-            self._graph.expansion_add = EXPANSION_ADD
-            self._graph.expansion_search = EXPANSION_SEARCH
+            self._graph.expansion_add = _EXPANSION_ADD
+            self._graph.expansion_search = _EXPANSION_SEARCH
 
     @property
     def n(self) -> int:

@@ -14,7 +14,7 @@ from mien.errors import GalleryError
 from mien.gallery import _row_changes, _row_rotate
 from mien.gallery._records import AuditEntry
 from mien.gallery._rotation import SECRET, Rotation
-from mien.gallery._row_changes import Journal
+from mien.gallery._row_changes import ChangeJournal
 from mien.gallery._row_codec import RowCodec
 from mien.gallery._row_tables import TABLES
 from mien.gallery._summary import Summary
@@ -44,7 +44,7 @@ class CheckedRows(RowCodec):
     def __init__(self) -> None:  # rows are readable once RowCodec.__init__ was called
         self._sealed_rotation: bytes | None = None
         self.summary: Summary | None = None
-        self.journal: Journal | None = None
+        self.journal: ChangeJournal | None = None
         self.lock = threading.RLock()
 
     # ------------------------------------------------------------------------ the database
@@ -107,7 +107,7 @@ class CheckedRows(RowCodec):
                     self.set_meta("revision", revision)
                     self.load_rotation()
                     self.summary = Summary.parse(self.meta("summary"), self)
-                    self.journal = None if undo is None else Journal(undo)
+                    self.journal = None if undo is None else ChangeJournal(undo)
                     yield revision
                     journal, self.journal = self.journal, None
                     if journal is not None:
@@ -221,14 +221,14 @@ class CheckedRows(RowCodec):
         self.execute(f"DELETE FROM {table} WHERE {where}", values)
 
     def replace_row(self, table: str, row: Sequence[Any]) -> None:
-        """Write a row anew, which may be there; within a transaction."""
+        """Insert or replace a row; within a transaction."""
         columns, key = TABLES[table]
         where = " AND ".join(f"{name} = ?" for name in key)
         self.drop_rows(table, where, [row[columns.index(name)] for name in key])
         self.insert_rows(table, [row])
 
     def replace_person(self, row: Sequence[Any], *, quietly: bool = False) -> None:
-        """Write a person's row anew; within a transaction. Quietly: there is nothing to undo."""
+        """Replace a person's row; within a transaction. Quietly: there is nothing to undo."""
         check = self.check_row(b"person", *row)
         before = self.rows("person", "id = ?", (row[0],))
         if self.journal is not None and not quietly:

@@ -40,7 +40,7 @@ def scale_vectors(vectors: Any, dimension: int) -> np.ndarray:
     """Vectors (n, d) as float32, scaled to unit length, or an error."""
     X = check_array("vectors", vectors, shape=("n", dimension))
     if len(X) == 0:
-        raise InputError("there are no vectors: a failure to acquire is not enrolled")
+        raise InputError("there are no vectors: a failure to acquire cannot be enrolled")
     X = X.astype(np.float64)
     lengths = np.linalg.norm(X, axis=1, keepdims=True)
     if not np.all(lengths > 0):
@@ -78,7 +78,7 @@ def check_digests(
 ) -> tuple[list[bytes], list[int]]:
     """Raw digests and numbers of faces, one for each vector (n, d).
 
-    Without digests each vector stands for its own picture: the same vector is the same picture.
+    Without digests each vector counts as its own picture: the same vector is the same picture.
     """
     n = len(vectors)
     which = [0] * n if faces is None else [check_integer("faces", face) for face in faces]

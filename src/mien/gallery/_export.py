@@ -231,7 +231,7 @@ def _read_model(path: Path, rows: ExportedRows) -> FaceModel:
     if isinstance(model, np.ndarray):
         model = load_bytes(model.tobytes(), f"the model in {path}")
     if not FaceModel.takes(model):
-        raise ModelDamagedError(f"{path}: a {type(model).__name__} compares no faces")
+        raise ModelDamagedError(f"{path}: a {type(model).__name__} cannot compare faces")
     model = FaceModel.of(model)
     if model.features != rows.features:
         raise ModelDamagedError(f"{path}: its model is for other vectors")

@@ -69,8 +69,8 @@ class FaceModel:
         elif isinstance(held, verification.Verifier) and hasattr(held, "thresholds_"):
             if held.steps_ is not None:
                 raise InputError(
-                    "the verifier ends a pipeline, whose steps a gallery does not take: enrol the "
-                    "vectors that its last step sees"
+                    "the verifier is the last step of a pipeline, and a gallery cannot apply the "
+                    "others: enrol the vectors that reach the last step"
                 )
             held = held.scorer
         else:
@@ -154,7 +154,7 @@ class FaceModel:
     def from_arrays(cls, arrays: dict[str, Any]) -> Self:
         """Build the model from :meth:`to_arrays`."""
         if set(arrays) != {"engine", "card", "verifier"} or not isinstance(arrays["card"], dict):
-            raise ModelDamagedError("a FaceModel lacks its engine, its verifier or its card")
+            raise ModelDamagedError("a FaceModel has no engine, no verifier or no card")
         if not isinstance(arrays["engine"], (str, type(None))):
             raise ModelDamagedError(f"a FaceModel has the engine {arrays['engine']!r:.40}")
         return cls(**arrays)

@@ -39,7 +39,7 @@ class GalleryChanges(GalleryReading):
     # People.
 
     def add_person(self, name: str) -> bool:
-        """Somebody without faces yet; False where the name is in the gallery already."""
+        """Somebody without faces yet; False where the name is already in the gallery."""
         name = check_name(name)
         self._warn_of_lookalikes([name])
         return self._store.add_person(name)
@@ -77,7 +77,7 @@ class GalleryChanges(GalleryReading):
                 )
 
     def hide(self, person: str) -> None:
-        """Leave a person out of lists; whoever is hidden is still recognised."""
+        """Leave a person out of lists; hidden people are still recognised."""
         self._store.hide_person(check_name(person), True)
 
     def unhide(self, person: str) -> None:
@@ -111,7 +111,7 @@ class GalleryChanges(GalleryReading):
     # Faces.
 
     def move_faces(self, identifiers: Sequence[str], person: str) -> list[StoredFace]:
-        """Give faces to another person, who may be new; whoever has none left is forgotten.
+        """Move faces to another person, who may be new; people without faces left are removed.
 
         A moved face does not come back when its picture is enrolled again under the old name.
         """
@@ -150,11 +150,12 @@ class GalleryChanges(GalleryReading):
         self.remove_faces([identifier])
 
     def delete_face(self, identifier: str) -> None:
-        """Delete a face for good; whoever has none left is deleted as well."""
+        """Delete a face permanently, and its person if it was the last face."""
         self._purge(self._store.delete_face(identifier))
 
     def delete_source(self, digest: str) -> int:
-        """Delete all faces of one picture, and whoever has no other; gives how many faces."""
+        """Delete all faces of one picture, and people who have no other; returns the number of
+        faces."""
         removed = self._store.delete_picture(check_digest(digest))
         self._purge(removed)
         return removed.templates
@@ -274,7 +275,7 @@ class GalleryChanges(GalleryReading):
         """Turn all templates of a sealed gallery by a new secret rotation; gives how many.
 
         Scores stay as they are, to rounding. Vectors of two galleries, or of one before and after,
-        cannot be compared with each other by whoever does not know the secrets; see
+        cannot be compared with each other without the secrets; see
         docs/gallery.md for what that does not protect against. The secret is sealed with the
         gallery's key. Others who have the gallery open need not open it again.
         """

@@ -43,13 +43,13 @@ class GalleryEnrolling(GalleryChanges):
         Parameters
         ----------
         person : str
-            A name; whoever has it already gets more templates.
+            Name of the person; an existing person gets more templates.
         vectors : (n, d)
             As the engine gives them, or any others of the model's features. They are scaled to
             unit length.
         digests : list of str, optional
-            SHA-256 of the picture file of each, in hexadecimal. Without them each vector stands
-            for its own picture, and the same vector is the same picture.
+            SHA-256 of the picture file of each, in hexadecimal. Without them each vector counts
+            as its own picture, and the same vector is the same picture.
         faces : list of int, optional
             Which face of the picture each is; 0 if not given. One face of one picture belongs to
             one person: another name for it is an error.

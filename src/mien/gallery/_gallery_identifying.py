@@ -69,7 +69,7 @@ class GalleryIdentifying(GalleryModel):
         Raises
         ------
         NotEnoughDataError
-            The rate cannot be promised for so many people, and ``extrapolate`` is False.
+            The rate cannot be promised for this many people, and ``extrapolate`` is False.
         """
         check_choice("search", search, _SEARCHES)
         top = check_integer("top", top, 1)

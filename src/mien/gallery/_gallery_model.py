@@ -22,7 +22,8 @@ __all__ = ["GalleryModel", "read_model"]
 
 
 class GalleryModel(GalleryReading):
-    """The part of a gallery that compares: its model, and the rates of its own people."""
+    """The part of a gallery that compares: its model, and the error rates measured on its
+    people."""
 
     def _adopt(self, model: FaceModel | None) -> None:
         self._model = model
@@ -61,7 +62,9 @@ class GalleryModel(GalleryReading):
         """Go back to the model that was replaced last; once more returns to the present one."""
         before = self._store.model_before()
         if before is None:
-            raise InputError(f"the model of {self.path} was never replaced: nothing to go back to")
+            raise InputError(
+                f"the model of {self.path} was never replaced: there is nothing to revert to"
+            )
         self._store.set_model(before)
         self._search.forget()
         self._adopt(read_model(self._store))
@@ -83,8 +86,8 @@ class GalleryModel(GalleryReading):
     def calibrate(self, impostors: str = "lookalikes") -> OwnCalibration:
         """Calibrate on the enrolled people, who are impostors of each other.
 
-        It is made anew whenever faces are added, moved or deleted: without a person it is as if
-        the person had never been there. It is kept in the file, as a few numbers.
+        It is recomputed whenever faces are added, moved or deleted, so a deleted person leaves no
+        trace in it. It is stored in the file, as a few numbers.
 
         Parameters
         ----------
@@ -144,7 +147,7 @@ def read_model(store: GalleryStore) -> FaceModel:
     try:
         held = load_bytes(store.model(), "its model")
         if not FaceModel.takes(held):
-            raise ModelDamagedError(f"a {type(held).__name__} compares no faces")
+            raise ModelDamagedError(f"a {type(held).__name__} cannot compare faces")
         model = FaceModel.of(held)
     except (ModelFileError, InputError) as error:
         raise GalleryDamagedError(f"{store.where} is corrupted: {error}") from error

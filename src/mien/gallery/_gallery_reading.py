@@ -126,14 +126,14 @@ class GalleryReading:
         return [found[number] for number in wanted if number in found]
 
     def get_person(self, number: int) -> Person | None:
-        """Whoever has this number, or None."""
+        """The person with this number, or None."""
         if not 0 <= check_integer("number", number) < 2**63:
             return None
         found = self._store.get_people([number])
         return found[0] if found else None
 
     def find_person(self, name: str) -> Person | None:
-        """Whoever has this name, or None."""
+        """The person with this name, or None."""
         number = self._store.find_person(check_name(name))
         return None if number is None else self.get_person(number)
 
@@ -144,7 +144,8 @@ class GalleryReading:
         return held
 
     def due(self, now: float | None = None, *, days: float | None = None) -> list[Person]:
-        """Who is to be purged: retention or consent ended, or not used for so many days.
+        """People who are due for deletion: retention or consent has ended, or no use for ``days``
+        days.
 
         Parameters
         ----------

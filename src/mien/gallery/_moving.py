@@ -45,7 +45,7 @@ def move_gallery(
         try:
             with new:
                 if not (isinstance(old._store, RowStore) and isinstance(new._store, RowStore)):
-                    raise InputError("galleries of this kind are not moved")
+                    raise InputError("galleries of this kind cannot be moved")
                 if old.rotated and target_key is not None:
                     new.rotate()  # by a secret of its own
                 return copy_rows(old._store, new._store)

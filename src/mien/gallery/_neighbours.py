@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mien._core.progress import report
-from mien._core.validation import require
+from mien._core.validation import require_module
 from mien.errors import MissingDependencyError
 from mien.gallery._approximate import Directions
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["NeighbourGraph", "drop_own"]
 
 # Chosen on vectors drawn from the shipped model: see `python -m benchmarks grouping`.
-CONNECTIVITY = 16
-EXPANSION_ADD = 48
-EXPANSION_SEARCH = 64
+_CONNECTIVITY = 16
+_EXPANSION_ADD = 48
+_EXPANSION_SEARCH = 64
 #: So few are compared one by one, which is exact.
 _EXACT = 2048
 _BLOCK = 16384
@@ -60,14 +60,14 @@ class NeighbourGraph:
         self._n_threads = n_threads
         self._graph = None
         if len(means) > _EXACT:
-            usearch = require("usearch.index", "gallery", "grouping very many faces")
+            usearch = require_module("usearch.index", "gallery", "grouping very many faces")
             self._graph = usearch.Index(
                 ndim=directions.n,
                 metric="ip",
                 dtype="f16",
-                connectivity=CONNECTIVITY,
-                expansion_add=EXPANSION_ADD,
-                expansion_search=EXPANSION_SEARCH,
+                connectivity=_CONNECTIVITY,
+                expansion_add=_EXPANSION_ADD,
+                expansion_search=_EXPANSION_SEARCH,
             )
             for start in range(0, len(means), _BLOCK):
                 rows = self._rows[start : start + _BLOCK]
@@ -79,7 +79,7 @@ class NeighbourGraph:
     def available() -> bool:
         """Whether very many sets can be searched here: usearch is installed."""
         try:
-            require("usearch.index", "gallery", "grouping very many faces")
+            require_module("usearch.index", "gallery", "grouping very many faces")
         except MissingDependencyError:
             return False
         return True

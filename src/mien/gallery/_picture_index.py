@@ -20,10 +20,10 @@ from mien.gallery._addresses import parse_address
 from mien.gallery._index_key import state_home
 from mien.gallery._making import beside, wipe_file
 
-__all__ = ["PICTURES", "PictureIndex", "SeenPicture", "Sighting"]
+__all__ = ["PICTURES_SUFFIX", "PictureIndex", "SeenPicture", "Sighting"]
 
 #: Behind the name of the gallery.
-PICTURES = "-pictures"
+PICTURES_SUFFIX = "-pictures"
 _OURS = 0x4D49454E  # "MIEN"
 _FORMAT = 1
 _TABLES = """
@@ -94,9 +94,9 @@ def _find_place(gallery: str | os.PathLike[str]) -> Path:
     """Beside a gallery's file; of a gallery in a database, in the folder of this user's state."""
     address = parse_address(os.fspath(gallery))
     if address is None:
-        return beside(Path(gallery), PICTURES)
+        return beside(Path(gallery), PICTURES_SUFFIX)
     mark = hashlib.sha256(address.shown.encode()).hexdigest()[:16]
-    return state_home() / "mien" / f"{address.gallery}-{mark}{PICTURES}"
+    return state_home() / "mien" / f"{address.gallery}-{mark}{PICTURES_SUFFIX}"
 
 
 class PictureIndex:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mien._core.progress import report
-from mien._core.validation import require
+from mien._core.validation import require_module
 from mien.gallery._approximate import Directions
 from mien.gallery._postgres_schema import DIRECTIONS, GRAPH, ROLE, find_partition
 from mien.gallery._protocol import PeopleBatch
@@ -121,7 +121,7 @@ def _as_owner(store: PostgresStore, *statements: str) -> None:
 
 def _build_graph(store: PostgresStore, table: str, n: int) -> None:
     """Build it at once; without helpers where the server has no memory to share with them."""
-    psycopg = require("psycopg", "postgresql", "a gallery in PostgreSQL")
+    psycopg = require_module("psycopg", "postgresql", "a gallery in PostgreSQL")
     memory = min(_MOST_MEMORY, n * _BYTES) // 1024
     ((held,),) = store.query(
         "SELECT setting::bigint FROM pg_settings WHERE name = 'maintenance_work_mem'"

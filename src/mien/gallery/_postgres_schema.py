@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mien._core.validation import require
+from mien._core.validation import require_module
 from mien.errors import GalleryError, GalleryFormatError
 from mien.gallery._approximate import DIRECTIONS
 
@@ -156,7 +156,7 @@ def find_partition(connection: Any, tenant: int) -> int:
 
 def migrate(connection: Any, where: str) -> None:
     """Bring the tables of a database up to date; of several servers one does it."""
-    psycopg = require("psycopg", "postgresql", "a gallery in PostgreSQL")
+    psycopg = require_module("psycopg", "postgresql", "a gallery in PostgreSQL")
     number = connection.info.server_version
     if number < 150_000:
         raise GalleryError(f"{where} runs PostgreSQL {number // 10_000}: at least 15 is needed")

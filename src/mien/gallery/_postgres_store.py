@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mien._core.validation import require
+from mien._core.validation import require_module
 from mien.errors import (
     GalleryBusyError,
     GalleryDamagedError,
@@ -39,7 +39,7 @@ _ATTEMPTS = 8
 
 
 def _psycopg() -> Any:
-    return require("psycopg", "postgresql", "a gallery in PostgreSQL")
+    return require_module("psycopg", "postgresql", "a gallery in PostgreSQL")
 
 
 def _pack(value: Any) -> bytes:
@@ -233,7 +233,7 @@ class PostgresStore(RowStore):
         for name, value, check in self.query('SELECT key, value, "check" FROM meta'):
             self.require_row(check, b"meta", name, _unpack(value))
         if self.sealer is not None and self.meta("seal") is None:
-            raise self.corrupted("it is sealed and does not say how")
+            raise self.corrupted("its seal settings are missing")
         self.load_rotation()
 
     def close(self) -> None:

@@ -155,7 +155,7 @@ class GalleryStore(Protocol):
         """Those of these numbers who are there."""
 
     def find_person(self, name: str) -> int | None:
-        """The number of whoever has this name."""
+        """The number of the person with this name."""
 
     def names_of(self, ids: Iterable[int]) -> dict[int, str]:
         """Names by number, of those who are there."""
@@ -189,7 +189,7 @@ class GalleryStore(Protocol):
         """Whether a face of this picture is there."""
 
     def delete_picture(self, digest: bytes) -> Removed:
-        """Delete all faces of a picture, and whoever has no other."""
+        """Delete all faces of a picture, and people who have no other."""
 
     def list_faces(
         self, person: str | None, after: str | None, limit: int | None

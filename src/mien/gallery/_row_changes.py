@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from mien.gallery._checked_rows import CheckedRows
     from mien.gallery._row_store import RowStore
 
-__all__ = ["Journal", "clear", "history", "keep", "parse", "undo", "write_content"]
+__all__ = ["ChangeJournal", "clear", "history", "keep", "parse", "undo", "write_content"]
 
 #: Changes that can be undone; older ones are forgotten.
 MOST_CHANGES = 1_000
@@ -29,7 +29,7 @@ _UNDONE = "{}"
 
 
 @dataclass
-class Journal:
+class ChangeJournal:
     """What a change has replaced so far.
 
     Attributes
@@ -81,7 +81,7 @@ class Journal:
         return found if self.into is None else found | {self.into}
 
 
-def write_content(journal: Journal) -> bytes:
+def write_content(journal: ChangeJournal) -> bytes:
     """A journal as it is stored."""
     return json.dumps(
         {
@@ -99,13 +99,13 @@ def write_content(journal: Journal) -> bytes:
     ).encode("utf-8")
 
 
-def parse(store: CheckedRows, action: str, content: bytes) -> Journal:
+def parse(store: CheckedRows, action: str, content: bytes) -> ChangeJournal:
     """Read what :func:`write_content` gave."""
     try:
         held = json.loads(content)
         if not held:
-            return Journal(action)
-        return Journal(
+            return ChangeJournal(action)
+        return ChangeJournal(
             action,
             {number: None if row is None else _unpack(row) for number, row in held["people"]},
             held["created"],
@@ -127,7 +127,7 @@ def _unpack(row: list[Any]) -> tuple[Any, ...]:
     return tuple(bytes.fromhex(v["hex"]) if isinstance(v, dict) else v for v in row)
 
 
-def keep(store: CheckedRows, journal: Journal, revision: int) -> None:
+def keep(store: CheckedRows, journal: ChangeJournal, revision: int) -> None:
     """Note a change in the history; within its transaction."""
     if journal.empty:
         return
@@ -233,7 +233,7 @@ def _fields(change: Change) -> tuple[Any, ...]:
     )
 
 
-def _revert(store: RowStore, journal: Journal, number: int, revision: int) -> Removed:
+def _revert(store: RowStore, journal: ChangeJournal, number: int, revision: int) -> Removed:
     from mien.gallery._row_faces import bring_back, give_face
     from mien.gallery._row_writing import announce_removal
 

@@ -179,10 +179,10 @@ def _close(store: RowStore, table: str, row: tuple[Any, ...]) -> tuple[Any, ...]
         picture = None if row[9] is None else store.hide_picture(row[9], *row[1:4])
         return (row[0], *_close_template(store, row[1:9]), picture)
     if table == "change":
-        from mien.gallery._row_changes import Journal
+        from mien.gallery._row_changes import ChangeJournal
 
         rest = dict(row[6])
-        journal = Journal(
+        journal = ChangeJournal(
             people={
                 number: None if before is None else _close(store, "person", before)
                 for number, before in row[5].items()

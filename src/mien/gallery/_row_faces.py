@@ -180,15 +180,15 @@ def _seal_again(store: RowStore, row: tuple[Any, ...], new: int) -> tuple[Any, .
 
 
 def move_faces(store: RowStore, identifiers: list[str], person: str, split: bool) -> list[str]:
-    """Give faces to another person; whoever has none left is forgotten."""
-    from mien.gallery._row_links import allow, refuse
+    """Move faces to another person; people without faces left are removed."""
+    from mien.gallery._row_links import allow, note_refusal
     from mien.gallery._row_people import add_people
 
     with store.writing("split" if split else "move") as revision:
         found = [_require_row(store, identifier) for identifier in dict.fromkeys(identifiers)]
         if split and store.find_person(person) is not None:
             raise InputError(
-                f"{person!r} is in the gallery already: move the faces to that person instead"
+                f"{person!r} is already in the gallery: move the faces to that person instead"
             )
         new = add_people(store, [person], revision)[person]
         owners: dict[int, str] = {}
@@ -199,7 +199,7 @@ def move_faces(store: RowStore, identifiers: list[str], person: str, split: bool
             give_face(store, digest, face, new)
             # Enrolling the picture again does not give the face back.
             allow(store, digest, face, new)
-            refuse(store, digest, face, number)
+            note_refusal(store, digest, face, number)
         if not owners:
             return []
         if store.journal is not None:
@@ -217,7 +217,7 @@ def move_faces(store: RowStore, identifiers: list[str], person: str, split: bool
 
 def remove_faces(store: RowStore, identifiers: list[str]) -> None:
     """Take faces out so that they can be brought back; people stay, also without a face."""
-    from mien.gallery._row_links import refuse
+    from mien.gallery._row_links import note_refusal
 
     with store.writing("remove-face") as revision:
         found = [_require_row(store, identifier) for identifier in dict.fromkeys(identifiers)]
@@ -230,7 +230,7 @@ def remove_faces(store: RowStore, identifiers: list[str]) -> None:
             store.insert_rows("removed", [(revision, *row, content)])
             store.drop_rows("template", *here)
             store.drop_rows("thumbnail", *here)
-            refuse(store, digest, face, number)
+            note_refusal(store, digest, face, number)
             owners.add(number)
             if store.journal is not None:
                 store.journal.faces.append((digest, face, number))
@@ -249,7 +249,7 @@ def bring_back(store: RowStore, change: int, digest: bytes, face: int, owner: in
 
 
 def delete_face(store: RowStore, identifier: str) -> Removed:
-    """Delete a face; whoever has none left is deleted as well."""
+    """Delete a face, and its person if it was the last face."""
     from mien.gallery._row_writing import remove_templates
 
     with store.writing() as revision:

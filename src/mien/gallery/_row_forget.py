@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mien.gallery._row_changes import Journal, parse, traces, write_content
+from mien.gallery._row_changes import ChangeJournal, parse, traces, write_content
 
 if TYPE_CHECKING:
     from mien.gallery._row_store import RowStore
 
-__all__ = ["forget", "merged_into"]
+__all__ = ["forget_traces", "merged_into"]
 
 
 def merged_into(store: RowStore, people: set[int]) -> set[int]:
@@ -24,12 +24,12 @@ def merged_into(store: RowStore, people: set[int]) -> set[int]:
     return found
 
 
-def _journals(store: RowStore) -> list[tuple[tuple[object, ...], Journal]]:
+def _journals(store: RowStore) -> list[tuple[tuple[object, ...], ChangeJournal]]:
     rows = store.rows("change", order="id")
     return [(row, parse(store, row[2], row[5])) for row in rows]
 
 
-def forget(store: RowStore, people: set[int], faces: set[tuple[bytes, int]]) -> list[bytes]:
+def forget_traces(store: RowStore, people: set[int], faces: set[tuple[bytes, int]]) -> list[bytes]:
     """Erase all that is known beside templates and rows of people; within a transaction.
 
     Gives byte strings that must not be found any more.
@@ -70,7 +70,7 @@ def _forget_face(store: RowStore, digest: bytes, face: int) -> list[bytes]:
     return secrets
 
 
-def _strip(journal: Journal, people: set[int], faces: set[tuple[bytes, int]]) -> list[bytes]:
+def _strip(journal: ChangeJournal, people: set[int], faces: set[tuple[bytes, int]]) -> list[bytes]:
     """Take people and faces out of an entry; gives how what was taken out stood there."""
     secrets: list[bytes] = []
     gone = [number for number in journal.people if number in people]

@@ -25,7 +25,7 @@ __all__ = [
     "find_bans",
     "find_refused",
     "list_links",
-    "refuse",
+    "note_refusal",
 ]
 
 #: Kinds of statements, and whether each has another face, and a person.
@@ -74,7 +74,7 @@ def add_link(
         number = None if person is None else store.require_person(person)
         if second is not None:
             if first == second:
-                raise InputError("a face is the same as itself: give two faces")
+                raise InputError("a face cannot be related to itself: give two faces")
             first, second = min(first, second), max(first, second)
             where = "digest = ? AND face = ? AND other = ? AND other_face = ? AND kind != ?"
             for row in store.rows("link", where, (*first, *second, kind)):
@@ -121,7 +121,7 @@ def list_links(store: RowStore) -> list[Constraint]:
     ]
 
 
-def refuse(store: RowStore, digest: bytes, face: int, person: int) -> None:
+def note_refusal(store: RowStore, digest: bytes, face: int, person: int) -> None:
     """A face is not of a person any more; within a transaction."""
     if _same(store, "not-this-person", (digest, face), None, person) is None:
         _insert(store, "not-this-person", (digest, face), None, person)

@@ -21,7 +21,7 @@ __all__ = [
     "all_names",
     "hide_person",
     "list_people",
-    "note",
+    "note_action",
     "note_use",
     "rename_person",
     "set_model",
@@ -124,7 +124,7 @@ def rename_person(store: RowStore, old: str, new: str) -> None:
     with store.writing("rename") as revision:
         number = store.require_person(old)
         if store.find_person(new) not in (None, number):
-            raise InputError(f"{new!r} is in the gallery already: merge the two, if they are one")
+            raise InputError(f"{new!r} is already in the gallery: merge the two, if they are one")
         (row,) = store.rows("person", "id = ?", (number,))
         store.replace_person(
             (number, store.tag(new), store.hide_name(new, number), row[3], revision, *row[5:])
@@ -197,7 +197,7 @@ def set_policy(store: RowStore, text: str, thumbnails: bool) -> Removed:
     return Removed(len(secrets), secrets, [])
 
 
-def note(store: RowStore, action: str, people: int, templates: int) -> None:
+def note_action(store: RowStore, action: str, people: int, templates: int) -> None:
     """Add to the audit trail."""
     with store.writing() as revision:
         store.record(action, revision, None, people, templates)

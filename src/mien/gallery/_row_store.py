@@ -142,7 +142,7 @@ class RowStore(CheckedRows):
 
     def note(self, action: str, people: int, templates: int) -> None:
         """Add to the trail."""
-        self.run(_row_people.note, action, people, templates)
+        self.run(_row_people.note_action, action, people, templates)
 
     def count_people(self) -> int:
         """All people."""
@@ -157,7 +157,7 @@ class RowStore(CheckedRows):
         return self.counted[1]
 
     def find_person(self, name: str) -> int | None:
-        """The number of whoever has this name."""
+        """The number of the person with this name."""
         rows = self.query("SELECT id FROM person WHERE tag = ?", (self.tag(name),))
         return int(rows[0][0]) if rows else None
 
@@ -261,7 +261,7 @@ class RowStore(CheckedRows):
         return self.run(_row_writing.delete_person, name)
 
     def delete_picture(self, digest: bytes) -> Removed:
-        """Delete all faces of a picture, and whoever has no other."""
+        """Delete all faces of a picture, and people who have no other."""
         return self.run(_row_writing.delete_picture, digest)
 
     def list_faces(

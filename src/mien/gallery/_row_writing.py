@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mien.errors import ConsentError, InputError
 from mien.gallery._protocol import NewTemplates, Removed
 from mien.gallery._row_faces import give_face
-from mien.gallery._row_forget import forget, merged_into
+from mien.gallery._row_forget import forget_traces, merged_into
 from mien.gallery._row_links import find_refused
 from mien.gallery._row_people import add_people, show_consent
 
@@ -71,7 +71,7 @@ def _check_consent(store: RowStore, new: NewTemplates, owners: set[int], revisio
             name = store.show_name(row[2], number)
             what = "no consent of" if held is None else "an expired consent of"
             raise ConsentError(
-                f"{store.where} demands consent before enrolment, and there is {what} {name!r}; "
+                f"{store.where} requires consent before enrolment, and there is {what} {name!r}; "
                 "nothing was enrolled: record it with set_consent() or consent="
             )
 
@@ -137,7 +137,7 @@ def merge_people(store: RowStore, person: str, into: str) -> int:
     with store.writing("merge") as revision:
         old, new = store.require_person(person), store.require_person(into)
         if old == new:
-            raise InputError(f"{person!r} and {into!r} are one person already")
+            raise InputError(f"{person!r} and {into!r} are already one person")
         rows = store.query(
             "SELECT digest, face FROM template WHERE person = ? ORDER BY digest, face", (old,)
         )
@@ -166,7 +166,7 @@ def delete_person(store: RowStore, name: str) -> Removed:
 
 
 def delete_picture(store: RowStore, digest: bytes) -> Removed:
-    """Delete all faces of a picture, and whoever has no other."""
+    """Delete all faces of a picture, and people who have no other."""
     with store.writing() as revision:
         owners = store.query("SELECT DISTINCT person FROM template WHERE digest = ?", (digest,))
         if not owners:
@@ -198,7 +198,7 @@ def remove_templates(
         store.drop_rows("person", "id = ?", (number,))
         store.record("delete", revision, number, 1, sum(row[0] == number for row in rows))
     faces = {(row[1], row[4]) for row in rows}
-    secrets = forget(store, gone, faces)
+    secrets = forget_traces(store, gone, faces)
     announce_removal(store, owners)
     secrets += [content for row in rows for content in row[1:4] if content]
     return Removed(len(rows), secrets, names)

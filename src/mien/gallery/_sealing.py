@@ -11,7 +11,7 @@ import os
 import unicodedata
 from typing import Any
 
-from mien._core.validation import require
+from mien._core.validation import require_module
 from mien.errors import GalleryDamagedError, GalleryKeyError, InputError
 
 __all__ = ["Cipher", "Sealer", "check_passphrase", "given_key", "make_seal", "open_seal"]
@@ -36,10 +36,10 @@ class Cipher:
         The key itself.
     """
 
-    overhead = _NONCE + _TAG
-
     def __init__(self, key: bytes) -> None:
-        aead = require("cryptography.hazmat.primitives.ciphers.aead", "gallery", "encryption")
+        aead = require_module(
+            "cryptography.hazmat.primitives.ciphers.aead", "gallery", "encryption"
+        )
         self._cipher = aead.AESGCM(key)
 
     def seal(self, content: bytes, identity: bytes) -> bytes:
@@ -130,7 +130,7 @@ def open_seal(key: bytes | str, text: str, identity: bytes, where: str) -> Seale
         wanted = seal["kdf"]
         held = _decode(seal["wrapped"] if "wrapped" in seal else seal["check"])
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise GalleryDamagedError(f"{where}: how it is sealed is not readable") from error
+        raise GalleryDamagedError(f"{where}: its seal settings are not readable") from error
     if (wanted == "scrypt") != isinstance(key, str):
         kind = "a passphrase (str)" if wanted == "scrypt" else "a key of 32 bytes"
         raise GalleryKeyError(f"{where} was sealed with {kind}; got {type(key).__name__}")
@@ -163,7 +163,7 @@ def _stretch(key: bytes | str, seal: dict[str, Any]) -> bytes:
         if not good or 128 * n * r > _SCRYPT_MEMORY:
             raise GalleryDamagedError(
                 f"the passphrase would be stretched with n={n:.6g}, r={r:.6g}, p={p:.6g}, which "
-                "no gallery asks for"
+                "no gallery uses"
             )
         # Format 1 took passphrases as they were typed.
         words = _normalise(key) if "wrapped" in seal or "check" not in seal else key

@@ -23,13 +23,13 @@ from mien.gallery._row_tables import TABLES
 
 __all__ = [
     "APPLICATION",
-    "FORMAT",
+    "GALLERY_FORMAT",
     "SCHEMA",
-    "connect",
     "copy_to_memory",
     "is_full",
     "keep_reserve",
     "make_tables",
+    "open_connection",
     "release_reserve",
     "run_script",
     "translating",
@@ -37,7 +37,7 @@ __all__ = [
 
 #: "mien" in ASCII; SQLite keeps it in the header of the file.
 APPLICATION = 0x6D69656E
-FORMAT = 3
+GALLERY_FORMAT = 3
 #: Bytes beside a gallery that are given up so that a full disk lets one open it and delete.
 _RESERVE = 512 * 1024
 
@@ -191,7 +191,7 @@ def make_tables(path: Path) -> None:
         connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {FORMAT}")
+        connection.execute(f"PRAGMA user_version = {GALLERY_FORMAT}")
         connection.execute("BEGIN")
         run_script(connection, _OLD + SCHEMA)
         connection.execute("COMMIT")
@@ -200,7 +200,9 @@ def make_tables(path: Path) -> None:
         connection.close()
 
 
-def connect(path: Path, *, read_only: bool, timeout: float) -> tuple[sqlite3.Connection, int]:
+def open_connection(
+    path: Path, *, read_only: bool, timeout: float
+) -> tuple[sqlite3.Connection, int]:
     """Open a file that is a gallery of a format that we know; gives its format as well."""
     _check_place(path, timeout)
     check_links(path, writing=not read_only)
@@ -278,7 +280,7 @@ def _check_place(path: Path, timeout: float) -> None:
         time.sleep(0.02)
     if path.exists() and path.stat().st_size == 0:
         raise GalleryFormatError(
-            f"{path} is not a gallery: it is empty, perhaps because whoever made it was stopped; "
+            f"{path} is not a gallery: it is empty, perhaps because its creation was interrupted; "
             "create it again"
         )
 
@@ -327,10 +329,10 @@ def _check_ours(connection: sqlite3.Connection, path: Path) -> int:
             f"{path} is an SQLite file, and not a gallery of mien (its application is "
             f"{application:#x}, not {APPLICATION:#x})"
         )
-    if version > FORMAT or version < 1:
+    if version > GALLERY_FORMAT or version < 1:
         raise GalleryFormatError(
-            f"{path} has the format {version}, and this mien reads up to {FORMAT}: upgrade mien "
-            "to read it"
+            f"{path} has the format {version}, and this mien reads up to {GALLERY_FORMAT}: "
+            "upgrade mien to read it"
         )
     found = {
         name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type='table'")

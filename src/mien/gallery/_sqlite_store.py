@@ -19,12 +19,12 @@ from mien.gallery._row_codec import RowCodec, seal_identity
 from mien.gallery._row_store import RowStore
 from mien.gallery._sealing import Sealer, given_key, make_seal, open_seal
 from mien.gallery._sqlite_file import (
-    FORMAT,
-    connect,
+    GALLERY_FORMAT,
     copy_to_memory,
     is_full,
     keep_reserve,
     make_tables,
+    open_connection,
     release_reserve,
     translating,
 )
@@ -89,11 +89,11 @@ class SqliteStore(RowStore):
         self.read_only = read_only
         self.timeout = timeout
         self.closed = False
-        self.connection, self.format = connect(path, read_only=read_only, timeout=timeout)
+        self.connection, self.format = open_connection(path, read_only=read_only, timeout=timeout)
         self.handle = hold(path)
         try:
             self.unlock(key)
-            if self.format < FORMAT:
+            if self.format < GALLERY_FORMAT:
                 if read_only:
                     # An older gallery that must not be changed is brought up to date in memory.
                     self.connection = copy_to_memory(self.connection)
@@ -149,7 +149,7 @@ class SqliteStore(RowStore):
         if key is not None:
             identity = seal_identity(raw["features"], own)
             sealer = open_seal(key, str(raw["seal"]), identity, self.where)
-            if self.format >= FORMAT:
+            if self.format >= GALLERY_FORMAT:
                 keys = PersonKeys(sealer, raw["uuid"].encode(), self.wrapped_keys, self.where)
         names = bool(raw["seal_names"])
         RowCodec.__init__(
@@ -161,7 +161,7 @@ class SqliteStore(RowStore):
         for name, value, check in self.query('SELECT key, value, "check" FROM meta'):
             self.require_row(check, b"meta", name, value)
         if self.sealer is not None and self.meta("seal") is None:
-            raise self.corrupted("it is sealed and does not say how")
+            raise self.corrupted("its seal settings are missing")
         self.load_rotation()
 
     def close(self) -> None:

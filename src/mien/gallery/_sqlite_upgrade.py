@@ -10,7 +10,7 @@ from mien.gallery._person_keys import PersonKeys
 from mien.gallery._row_codec import RowCodec, seal_identity
 from mien.gallery._row_tables import TABLES
 from mien.gallery._sealing import Sealer, make_seal
-from mien.gallery._sqlite_file import FORMAT, SCHEMA, run_script, translating
+from mien.gallery._sqlite_file import GALLERY_FORMAT, SCHEMA, run_script, translating
 from mien.gallery._summary import Summary
 
 if TYPE_CHECKING:
@@ -43,13 +43,13 @@ def upgrade(store: SqliteStore, key: bytes | str | None) -> None:
             _rewrite(store, key)
             for table in ("template", "person"):
                 connection.execute(f"DROP TABLE old_{table}")
-            connection.execute(f"PRAGMA user_version = {FORMAT}")
+            connection.execute(f"PRAGMA user_version = {GALLERY_FORMAT}")
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
-    store.format = FORMAT
+    store.format = GALLERY_FORMAT
 
 
 def _rewrite(store: SqliteStore, key: bytes | str | None) -> None:

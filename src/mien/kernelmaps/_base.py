@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from scipy import linalg
-from scipy.spatial.distance import pdist
 from sklearn.base import (
     BaseEstimator,
     ClassNamePrefixFeaturesOutMixin,
@@ -22,23 +21,14 @@ from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import POSITIVE
 from mien._core.jit import load_kernels
+from mien._core.linalg import median_distance
 from mien._core.rows import check_rows, validate_rows
 from mien.errors import InputError, NumericsWarning
 
-__all__ = ["RandomFourierFeatures", "median_distance"]
+__all__ = ["RandomFourierFeatures"]
 
-# Rows that the rules for sigma look at, and rows that are inverted at a time.
-_SAMPLE = 1000
+# Rows that are inverted at a time.
 _BATCH = 2048
-
-
-def median_distance(X: np.ndarray, rng: np.random.RandomState) -> float:
-    """Median distance between two rows of X (n, d), on at most a thousand of them."""
-    if len(X) > _SAMPLE:
-        X = X[np.sort(rng.choice(len(X), _SAMPLE, replace=False))]
-    distances = pdist(np.asarray(X, dtype=np.float64))
-    distances = distances[distances > 0]
-    return float(np.median(distances)) if distances.size else 1.0
 
 
 def _write_features(angles: np.ndarray, functions: str, out: np.ndarray) -> None:
@@ -54,7 +44,47 @@ def _write_features(angles: np.ndarray, functions: str, out: np.ndarray) -> None
 class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator, ABC):
     """Base of the random features of the Gaussian kernel exp(−‖y − y′‖² / (2σ²)).
 
-    A subclass draws the frequencies V (m, d) and multiplies with them.
+    A subclass draws the frequencies V (m, d) and multiplies with them; everything else, features,
+    widths and the way back, is here.
+
+    Parameters
+    ----------
+    expansion : float
+        Frequencies per feature of the input: m is about ``expansion`` times d. More frequencies
+        approximate the kernel better (the error falls with the root of m) and cost time and memory
+        in proportion. At least 2 if features are to be turned back into vectors.
+    sigma : float, "median" or "invertible"
+        Width of the kernel, in the units of the vectors. "median" is the median distance of two
+        rows, which suits classification. "invertible" is wide enough that
+        :meth:`inverse_transform` is exact on the vectors of ``fit``.
+    functions : {"sincos", "sin", "cos"}
+        "sincos" gives both per frequency: the better approximation, and safe to invert. "sin" alone
+        halves the number of features, as the dictionary paper does. "cos" cannot be inverted.
+    random_state : int, RandomState or None
+        Draws the frequencies, and the rows from which the median is taken.
+
+    Attributes
+    ----------
+    n_frequencies_ : int
+        m.
+    sigma_ : float
+        The width in use.
+    n_features_in_ : int
+        d.
+
+    See Also
+    --------
+    Fastfood : frequencies by Hadamard transforms; O(m log d) time per row, O(m) memory.
+    RandomKitchenSinks : frequencies drawn independently; O(m d) for both.
+
+    Notes
+    -----
+    Inner products of features approximate the kernel without bias for "sincos": features are
+    m^(−1/2) (cos Vy, sin Vy), and frequencies are Gaussian with standard deviation 1/σ.
+
+    References
+    ----------
+    [Rahimi2007]_, [Le2013]_ in the :doc:`bibliography </bibliography>`.
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -91,7 +121,20 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> RandomFourierFeatures:
-        """Draw the frequencies for the width of X (n, d), and choose sigma from its rows."""
+        """Draw the frequencies, and choose sigma from the rows.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features)
+            Only its width and, for a sigma by name, the distances or lengths of its rows are used.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        RandomFourierFeatures
+            Itself.
+        """
         X = validate_rows(self, X, dtype=[np.float32, np.float64])
         rng = check_random_state(self.random_state)
         self.n_frequencies_ = self._draw(rng, X.shape[1])
@@ -101,14 +144,33 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return self
 
     def partial_fit(self, X: Any, y: Any = None) -> RandomFourierFeatures:
-        """Fit on the first batch of a stream; later batches are checked and change nothing."""
+        """Fit on the first batch of a stream; later batches are checked and change nothing.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features)
+            A batch. With a sigma by name, the first one should be typical of the stream.
+        y : None
+            Ignored.
+        """
         if not hasattr(self, "n_frequencies_"):
             return self.fit(X)
         validate_rows(self, X, dtype=[np.float32, np.float64], reset=False)
         return self
 
     def transform(self, X: Any) -> np.ndarray:
-        """Features (n, n_features_out) of X (n, d), in the precision of X."""
+        """Features of vectors.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features)
+            float32 or float64; features have the precision of X.
+
+        Returns
+        -------
+        (n_samples, n_features_out)
+            For "sincos" all cosines, then all sines; every row has length one.
+        """
         check_is_fitted(self)
         X = validate_rows(self, X, dtype=[np.float32, np.float64], order="C", reset=False)
         out = np.empty((len(X), self._n_features_out), X.dtype)
@@ -116,7 +178,18 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
         return out
 
     def iter_transform(self, batches: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-        """Features of one batch after another, for data larger than memory."""
+        """Features of one batch after another, for data larger than memory.
+
+        Parameters
+        ----------
+        batches : iterable of (n_i, n_features)
+            Vectors.
+
+        Yields
+        ------
+        (n_i, n_features_out)
+            Features of each batch, when it is asked for.
+        """
         for batch in batches:
             yield self.transform(batch)
 
@@ -140,7 +213,7 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
                 f"features of {self._n_features_out} columns are needed; got {X.shape[1]}"
             )
         if self.functions == "cos":
-            raise InputError("cosines alone do not tell the sign of an angle; use 'sincos'")
+            raise InputError("cosines alone do not determine the sign of an angle; use 'sincos'")
         V, factor = self._factorise()
         result = np.empty((len(X), self.n_features_in_), X.dtype)
         outside = 0
@@ -218,6 +291,6 @@ class RandomFourierFeatures(ClassNamePrefixFeaturesOutMixin, TransformerMixin, B
             return V, linalg.cho_factor(V.T @ V, check_finite=False)
         except linalg.LinAlgError as error:
             raise InputError(
-                "the frequencies do not determine the vectors, so features cannot be turned back; "
+                "the frequencies do not determine the vectors, so features cannot be inverted; "
                 "raise expansion to 2 or more"
             ) from error

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from mien._core.validation import require
+from mien._core.validation import require_module
 from mien.errors import DataError, InputError
 from mien.media._frames import open_frames
 
@@ -145,7 +145,7 @@ def is_live(source: str) -> bool:
 def _open(source: str) -> Any:
     """An open capture, or None."""
     os.environ.setdefault("OPENCV_FFMPEG_LOGLEVEL", "-8")  # what is wrong is told by Camera
-    cv2 = require("cv2", "faces", "reading a camera")
+    cv2 = require_module("cv2", "faces", "reading a camera")
     if source.startswith("rtsp"):  # packets over TCP: the default loses some, and faces with them
         os.environ.setdefault("OPENCV_FFMPEG_CAPTURE_OPTIONS", "rtsp_transport;tcp")
     level = cv2.utils.logging.getLogLevel()
@@ -179,7 +179,7 @@ class _Newest:
         self._thread.start()
 
     def _read(self) -> None:
-        cv2 = require("cv2", "faces", "reading a camera")
+        cv2 = require_module("cv2", "faces", "reading a camera")
         with contextlib.suppress(cv2.error):
             while not self._over:
                 ok, image = self._capture.read()

@@ -13,7 +13,7 @@ import numpy as np
 from PIL import Image, ImageFile, JpegImagePlugin, UnidentifiedImageError
 
 from mien._core.regular import NotRegularError, open_regular
-from mien._core.validation import check_choice, require
+from mien._core.validation import check_choice, require_module
 from mien.errors import ImageError, MissingDataError, MissingDependencyError
 from mien.media._images import FITS, check_size, fit_image
 from mien.media._limits import (
@@ -291,7 +291,7 @@ def _open(file: TimedBytes | BinaryIO, data: bytes, name: str) -> ImageFile.Imag
     formats: tuple[str, ...] = _FORMATS
     brands = {data[at : at + 4] for at in (8, *range(16, 64, 4))} if data[4:8] == b"ftyp" else set()
     if brands & _HEIF_BRANDS and not brands & _AVIF_BRANDS:
-        heif = require("pillow_heif", "heif", f"{name}: a HEIC picture")
+        heif = require_module("pillow_heif", "heif", f"{name}: a HEIC picture")
         heif.register_heif_opener()
         formats = ("HEIF",)
     return Image.open(file, formats=formats)

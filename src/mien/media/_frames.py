@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mien._core.regular import NotRegularError, open_regular
-from mien._core.validation import require
+from mien._core.validation import require_module
 from mien.errors import DataError, ImageError, MissingDataError
 from mien.media._decoding import read_image
 from mien.media._limits import MAX_PIXELS
@@ -65,7 +65,7 @@ def open_frames(path: Path, every: int, pictures: list[Path] | None = None) -> F
         shots = _in_shots(_from_pictures(pictures), every, cuts)
         return FrameSource(shots, len(pictures), 0.0, cuts)
     _check_container(path)
-    cv2 = require("cv2", "faces", "reading video")
+    cv2 = require_module("cv2", "faces", "reading video")
     level = cv2.utils.logging.getLogLevel()
     cv2.utils.logging.setLogLevel(
         cv2.utils.logging.LOG_LEVEL_SILENT
@@ -142,7 +142,7 @@ def _in_shots(
     frames: Iterator[tuple[int, np.ndarray]], every: int, cuts: list[int]
 ) -> Iterator[Frame]:
     """Every ``every``-th frame with its shot; cuts are looked for between all frames."""
-    cv2 = require("cv2", "faces", "reading video")
+    cv2 = require_module("cv2", "faces", "reading video")
     before = None
     for number, image in frames:
         size = (_THUMBNAIL, _THUMBNAIL)

@@ -98,7 +98,9 @@ def _add(one: PictureNames, regions: list[NamedRegion], names: list[str], source
 
 def _read_table(path: Path) -> tuple[list[PictureNames], list[tuple[Path, str]]]:
     if path.stat().st_size > _MAX_TABLE:
-        raise DataError(f"{str(path)!r} is larger than {_MAX_TABLE:,} bytes: no table of names is")
+        raise DataError(
+            f"{str(path)!r} is larger than {_MAX_TABLE:,} bytes, too large for a table of names"
+        )
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             reader = csv.DictReader(file)

@@ -102,7 +102,7 @@ def parse_xmp(content: bytes, name: str = "the packet") -> ElementTree.Element:
         For the error.
     """
     if len(content) > _MAX_BYTES:
-        raise DataError(f"{name} is larger than {_MAX_BYTES:,} bytes, which no XMP packet is")
+        raise DataError(f"{name} is larger than {_MAX_BYTES:,} bytes, too large for an XMP packet")
     for encoding in ("utf-8-sig", "utf-16"):
         with contextlib.suppress(UnicodeError):
             text = content.decode(encoding)
@@ -156,7 +156,9 @@ class _BoundedBuilder(ElementTree.TreeBuilder):
 
 def _read_packet(place: Path) -> bytes:
     if place.stat().st_size > _MAX_BYTES:
-        raise DataError(f"{str(place)!r} is larger than {_MAX_BYTES:,} bytes: no XMP packet is")
+        raise DataError(
+            f"{str(place)!r} is larger than {_MAX_BYTES:,} bytes, too large for an XMP packet"
+        )
     return place.read_bytes()
 
 

@@ -19,7 +19,7 @@ from mien.multiview._super_vector import MultiViewSuperVector
 
 __all__ = ["BagClassifier"]
 
-Encoder = MultiViewSuperVector | FisherVector | BagEncoder
+BagEncoders = MultiViewSuperVector | FisherVector | BagEncoder
 
 
 class BagClassifier(ClassifierMixin, BaseEstimator):
@@ -71,13 +71,26 @@ class BagClassifier(ClassifierMixin, BaseEstimator):
         "C": [POSITIVE],
     }
 
-    def __init__(self, encoder: Encoder | None = None, *, C: float = 10.0) -> None:
+    def __init__(self, encoder: BagEncoders | None = None, *, C: float = 10.0) -> None:
         self.encoder = encoder
         self.C = C
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any) -> BagClassifier:
-        """Learn the encoder from samples X and the machines from their labels y (n,)."""
+        """Learn the encoder from samples, and one linear machine per class from their labels.
+
+        Parameters
+        ----------
+        X : samples
+            What the encoder takes: pictures, bags of descriptors, or a pair of bags for two views.
+        y : (n_samples,)
+            Labels, strings or integers.
+
+        Returns
+        -------
+        BagClassifier
+            Itself.
+        """
         if y is None:
             raise ValueError("BagClassifier requires y to be passed, but the target y is None")
         y = column_or_1d(y, warn=True)
@@ -102,19 +115,52 @@ class BagClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def encode(self, X: Any) -> np.ndarray:
-        """The encoded samples (n, m)."""
+        """Encode samples, as the machines see them.
+
+        Parameters
+        ----------
+        X : samples
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        (n_samples, m)
+            One vector per sample, for retrieval or for another classifier.
+        """
         check_is_fitted(self)
         if isinstance(self.encoder_, MultiViewSuperVector):
             return self.encoder_.transform(*_two_views(X))
         return self.encoder_.transform(X)
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """Signed distances (n,) or (n, n_classes) from the machines' planes: larger, more alike."""
+        """Signed distances from the machines' planes.
+
+        Parameters
+        ----------
+        X : samples
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        (n_samples,) for two classes, or (n_samples, n_classes)
+            Similarities: larger means more alike. They are not probabilities.
+        """
         encoded = self.encode(X)
         return self.machine_.decision_function(encoded)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The class (n,) of each sample."""
+        """The class of each sample.
+
+        Parameters
+        ----------
+        X : samples
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        (n_samples,)
+            The label whose machine gives the largest distance.
+        """
         encoded = self.encode(X)
         return self.machine_.predict(encoded)
 

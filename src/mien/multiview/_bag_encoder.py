@@ -73,7 +73,15 @@ class BagEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
 
     @_fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: Any = None) -> BagEncoder:
-        """Learn the reductions and the mixture from samples X; y is ignored."""
+        """Learn the reductions and the mixture from samples without labels.
+
+        Parameters
+        ----------
+        X : samples
+            Pictures, as the describer takes them.
+        y : None
+            Ignored.
+        """
         self._fit(X)
         return self
 
@@ -83,7 +91,18 @@ class BagEncoder(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimato
         return self._encode(*self._fit(X))
 
     def transform(self, X: Any) -> np.ndarray:
-        """Encode samples: a row each."""
+        """Encode samples.
+
+        Parameters
+        ----------
+        X : samples
+            Pictures, as in :meth:`fit`.
+
+        Returns
+        -------
+        (n_samples, n_features_out)
+            One row per picture; inner products of rows are similarities.
+        """
         check_is_fitted(self)
         return self._encode(*self.descriptors_.transform(X))
 

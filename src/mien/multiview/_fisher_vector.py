@@ -182,7 +182,21 @@ class FisherVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> FisherVector:
-        """Learn the mixture from the descriptors of all bags; y is ignored."""
+        """Learn the mixture from the descriptors of all bags.
+
+        Parameters
+        ----------
+        X : list of (n_i, d), or (descriptors, offsets)
+            Bags of local descriptors. Reduce and decorrelate them first (principal components): the
+            Gaussians have diagonal covariances.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        FisherVector
+            Itself.
+        """
         if not (self.weights or self.means or self.variances):
             raise InputError("nothing to encode: weights, means and variances are all False")
         descriptors = check_bags(X).descriptors
@@ -256,7 +270,19 @@ class FisherVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstima
         return int(self.mixture_.n_components * per_component)
 
     def transform(self, X: Any) -> np.ndarray:
-        """Encode each bag: (n_bags, K * (weights + d * means + d * variances))."""
+        """Encode each bag by the gradient of its log-likelihood.
+
+        Parameters
+        ----------
+        X : list of (n_i, d), or (descriptors, offsets)
+            Bags, as in :meth:`fit`. A bag may be of any size.
+
+        Returns
+        -------
+        (n_bags, K * (weights + d * means + d * variances))
+            Those parts of the gradient that are switched on, in this order. Rows have length one
+            with ``l2``; their inner product is the Fisher kernel.
+        """
         check_is_fitted(self)
         bags = check_bags(X, self.n_features_in_)
         prepared = _prepare(self.mixture_, bags.descriptors.dtype)

@@ -8,11 +8,11 @@ import numpy as np
 from sklearn.mixture import GaussianMixture
 
 from mien._core.em import run_em
-from mien._core.passes import Passes, Rows, choose_rows
+from mien._core.passes import KeptRows, Passes, choose_rows
 
 __all__ = ["fit_gaussians"]
 
-State = tuple[np.ndarray, np.ndarray, np.ndarray]
+GaussianState = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass
@@ -35,9 +35,9 @@ class GaussianSums:
         return self
 
 
-def keep_rows(batch: np.ndarray, share: float, seed: int) -> Rows:
+def keep_rows(batch: np.ndarray, share: float, seed: int) -> KeptRows:
     """About a share of the samples."""
-    return Rows(batch[choose_rows(batch, share, seed)].astype(np.float64))
+    return KeptRows(batch[choose_rows(batch, share, seed)].astype(np.float64))
 
 
 def expect_gaussians(
@@ -64,7 +64,7 @@ def fit_gaussians(
     start = GaussianMixture(**{**mixture.get_params(), "max_iter": 0}).fit(points)
     mixture.n_features_in_ = points.shape[1]
 
-    def step(state: State) -> tuple[State, float]:
+    def step(state: GaussianState) -> tuple[GaussianState, float]:
         _set(mixture, state)
         found = passes.total(expect_gaussians, mixture, location)
         counts = found.counts + 10 * np.finfo(np.float64).eps
@@ -86,6 +86,6 @@ def fit_gaussians(
     return mixture
 
 
-def _set(mixture: GaussianMixture, state: State) -> None:
+def _set(mixture: GaussianMixture, state: GaussianState) -> None:
     weights, means, variances = state
     mixture._set_parameters((weights, means, variances, 1 / np.sqrt(variances)))

@@ -12,6 +12,7 @@ cheaper.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -58,6 +59,11 @@ class Parameters(NamedTuple):
         return int(self.loadings.shape[2])
 
 
+def _add_sums(sums: Iterable[np.ndarray], more: Iterable[np.ndarray]) -> None:
+    for mine, theirs in zip(sums, more, strict=True):
+        mine += theirs
+
+
 class MixtureStatistics(NamedTuple):
     """What an M-step needs of the data: sums of γ, γ v and γ v vᵀ; additive over batches."""
 
@@ -77,8 +83,7 @@ class MixtureStatistics(NamedTuple):
 
     def merge(self, other: MixtureStatistics) -> MixtureStatistics:
         """Add the sums of other samples, in place."""
-        for mine, theirs in zip(self, other, strict=True):
-            mine += theirs
+        _add_sums(self, other)
         return self
 
     def __add__(self, other: object) -> MixtureStatistics:
@@ -107,8 +112,7 @@ class LatentStatistics(NamedTuple):
 
     def merge(self, other: LatentStatistics) -> LatentStatistics:
         """Add the sums of other samples under the same parameters, in place."""
-        for mine, theirs in zip(self, other, strict=True):
-            mine += theirs
+        _add_sums(self, other)
         return self
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mien._core.passes import Rows, RunningMoments, choose_rows
+from mien._core.passes import KeptRows, RunningMoments, choose_rows
 from mien.multiview._mixture import (
     LatentStatistics,
     MixtureStatistics,
@@ -32,7 +32,7 @@ __all__ = [
     "sum_seconds",
 ]
 
-Pair = tuple[np.ndarray, np.ndarray]
+TwoViews = tuple[np.ndarray, np.ndarray]
 Statistics = MixtureStatistics | LatentStatistics
 
 
@@ -70,12 +70,12 @@ class Expected:
         return self
 
 
-def pool_moments(batch: Pair) -> RunningMoments:
+def pool_moments(batch: TwoViews) -> RunningMoments:
     """Moments of the concatenated views."""
     return RunningMoments(np.hstack(batch))
 
 
-def _centre(batch: Pair, location: np.ndarray) -> np.ndarray:
+def _centre(batch: TwoViews, location: np.ndarray) -> np.ndarray:
     """The concatenated views (n, D) less their mean, in its precision."""
     V = np.hstack(batch).astype(location.dtype, copy=False)
     V -= location
@@ -83,15 +83,15 @@ def _centre(batch: Pair, location: np.ndarray) -> np.ndarray:
 
 
 def sample_rows(
-    batch: Pair, location: np.ndarray, scale: np.ndarray, share: float, seed: int
-) -> Rows:
+    batch: TwoViews, location: np.ndarray, scale: np.ndarray, share: float, seed: int
+) -> KeptRows:
     """About a share of the samples, scaled, to place the components by."""
     kept = choose_rows(batch[0], share, seed)
-    return Rows(_centre((batch[0][kept], batch[1][kept]), location) * scale)
+    return KeptRows(_centre((batch[0][kept], batch[1][kept]), location) * scale)
 
 
 def assign_rows(
-    batch: Pair, location: np.ndarray, scale: np.ndarray, kmeans: Any
+    batch: TwoViews, location: np.ndarray, scale: np.ndarray, kmeans: Any
 ) -> MixtureStatistics:
     """Sums where each sample belongs to the nearest centre alone."""
     V = _centre(batch, location)
@@ -99,7 +99,9 @@ def assign_rows(
     return accumulate(V, eye[kmeans.predict(V * scale)])
 
 
-def expect_rows(batch: Pair, location: np.ndarray, prepared: Posterior, dense: bool) -> Expected:
+def expect_rows(
+    batch: TwoViews, location: np.ndarray, prepared: Posterior, dense: bool
+) -> Expected:
     """An E-step; ``dense`` sums γ v ẑᵀ in the place of γ v vᵀ."""
     V = _centre(batch, location)
     likelihood, gamma = expectation(V, prepared)
@@ -120,7 +122,7 @@ def expect_rows(batch: Pair, location: np.ndarray, prepared: Posterior, dense: b
     )
 
 
-def sum_seconds(batch: Pair, location: np.ndarray, prepared: Posterior) -> MixtureStatistics:
+def sum_seconds(batch: TwoViews, location: np.ndarray, prepared: Posterior) -> MixtureStatistics:
     """Sums of γ v vᵀ, which are good for any later parameters."""
     V = _centre(batch, location)
     return accumulate(V, expectation(V, prepared)[1])

@@ -46,7 +46,7 @@ from mien.multiview._mixture_use import MixtureUse
 
 __all__ = ["MixturePCCA"]
 
-Batches = Callable[[], Iterable[tuple[np.ndarray, np.ndarray]]]
+PairBatches = Callable[[], Iterable[tuple[np.ndarray, np.ndarray]]]
 
 # Enough points to place the centres of a mixture; all of the data then decide on its shape.
 _KMEANS_SAMPLES = 20_000
@@ -118,7 +118,7 @@ class MixturePCCA(MixtureUse, BaseEstimator):
     ``(I + W_xᵀΨ_x⁻¹W_x + W_yᵀΨ_y⁻¹W_y)⁻¹``, of size q; no covariance of both views together is
     inverted. W and μ are solved jointly (the paper's eqs. 31 to 34 each hold the other fixed).
 
-    A component that loses all its samples is placed anew on a sample that the others explain
+    A component that loses all its samples is restarted at a sample that the others explain
     badly, and that is undone if the likelihood falls.
 
     Arrays of ``float32`` are worked on in ``float32``; sums over the data are kept in ``float64``.
@@ -183,14 +183,28 @@ class MixturePCCA(MixtureUse, BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, Y: Any) -> MixturePCCA:
-        """Learn from paired samples X (n, d_x) and Y (n, d_y); memory maps are read in batches."""
+        """Learn from paired samples by EM, from ``n_init`` starts.
+
+        Parameters
+        ----------
+        X : (n_samples, d_x)
+            First view; a memory map is read in batches.
+        Y : (n_samples, d_y)
+            Second view of the same samples, row by row. Views may have different units: what
+            matters is that the features of each view are of comparable scale.
+
+        Returns
+        -------
+        MixturePCCA
+            Itself, with the best start's parameters.
+        """
         if isinstance(X, np.memmap) or isinstance(Y, np.memmap):
             return self.fit_batches(lambda: read_maps(X, Y, self.batch_size))
         X, Y = self._check_pair(X, Y, reset=True)
         return self._fit(BatchPasses(lambda: split_rows((X, Y), self.batch_size)), X.dtype)
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit_batches(self, batches: Batches) -> MixturePCCA:
+    def fit_batches(self, batches: PairBatches) -> MixturePCCA:
         """Learn from data larger than memory.
 
         Parameters
@@ -215,7 +229,13 @@ class MixturePCCA(MixtureUse, BaseEstimator):
     def partial_fit(self, X: Any, Y: Any) -> MixturePCCA:
         """Add samples: their statistics join those seen before, then one M-step follows.
 
-        The first call places the components, so it wants a batch that is typical of the data.
+        Parameters
+        ----------
+        X : (n_samples, d_x)
+            First view of a batch. The first call places the components, so it needs a batch that is
+            typical of the data and has many more samples than components.
+        Y : (n_samples, d_y)
+            Second view of the same samples.
         """
         first = not hasattr(self, "statistics_")
         X, Y = self._check_pair(X, Y, reset=first)
@@ -286,7 +306,7 @@ class MixturePCCA(MixtureUse, BaseEstimator):
         )
         if not float(np.square(best.state.loadings).sum(axis=(1, 2)).max()) <= 1e14 * least:
             raise InputError(
-                "the features differ too much in scale for the model to be told from rounding: "
+                "the scales of the features differ so much that the model is lost in rounding: "
                 "standardise each view first"
             )
         self.bound_ = best.objective

@@ -1,4 +1,4 @@
-"""Where the components of a mixture of probabilistic CCA begin, and begin anew."""
+"""Where the components of a mixture of probabilistic CCA start and restart."""
 
 from __future__ import annotations
 

@@ -31,19 +31,66 @@ class MixtureUse(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     n_features_views_: tuple[int, ...]
 
     def score_samples(self, X: Any, Y: Any = None) -> np.ndarray:
-        """Log-likelihood (n,) of each sample; of one view alone where the other is None."""
+        """Log-likelihood of each sample.
+
+        Parameters
+        ----------
+        X : (n_samples, d_x) or None
+            First view.
+        Y : (n_samples, d_y) or None
+            Second view. Where one view is None, the likelihood is that of the other alone.
+
+        Returns
+        -------
+        (n_samples,)
+            Natural logarithm of the density; compare only values of the same views.
+        """
         return np.concatenate([likelihood for likelihood, _, _, _ in self._blocks(X, Y)])
 
     def score(self, X: Any, Y: Any = None) -> float:
-        """Mean log-likelihood of a sample: compare it on held-out data to choose K and q."""
+        """Mean log-likelihood of the samples.
+
+        Parameters
+        ----------
+        X, Y : (n_samples, d_x), (n_samples, d_y), or None
+            As in :meth:`score_samples`.
+
+        Returns
+        -------
+        float
+            Compare it on held-out samples to choose the numbers of components and latent variables;
+            on training samples it only grows with both.
+        """
         return float(self.score_samples(X, Y).mean())
 
     def predict_proba(self, X: Any, Y: Any = None) -> np.ndarray:
-        """Responsibilities (n, K) of the components."""
+        """Responsibilities of the components.
+
+        Parameters
+        ----------
+        X, Y : (n_samples, d_x), (n_samples, d_y), or None
+            As in :meth:`score_samples`.
+
+        Returns
+        -------
+        (n_samples, K)
+            Posterior probability of each component; rows sum to one.
+        """
         return np.concatenate([gamma for _, gamma, _, _ in self._blocks(X, Y)])
 
     def predict(self, X: Any, Y: Any = None) -> np.ndarray:
-        """The most responsible component (n,) of each sample."""
+        """The most responsible component of each sample.
+
+        Parameters
+        ----------
+        X, Y : (n_samples, d_x), (n_samples, d_y), or None
+            As in :meth:`score_samples`.
+
+        Returns
+        -------
+        (n_samples,) int
+            From 0 to K − 1; the order of components has no meaning.
+        """
         return self.predict_proba(X, Y).argmax(axis=1)
 
     def transform(self, X: Any, Y: Any = None) -> np.ndarray:
@@ -99,7 +146,22 @@ class MixtureUse(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
     def sample(
         self, n_samples: int = 1, random_state: Any = None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Draw from the model: X (n, d_x), Y (n, d_y) and the components (n,)."""
+        """Draw from the model.
+
+        Parameters
+        ----------
+        n_samples : int
+            How many.
+        random_state : int, RandomState or None
+            Seed of the draw; None draws differently every time.
+
+        Returns
+        -------
+        X : (n_samples, d_x)
+        Y : (n_samples, d_y)
+        components : (n_samples,) int
+            Which component each sample came from.
+        """
         check_is_fitted(self)
         rng = check_random_state(random_state)
         components = rng.choice(len(self.weights_), size=n_samples, p=self.weights_)
@@ -119,7 +181,19 @@ class MixtureUse(ClassNamePrefixFeaturesOutMixin, TransformerMixin):
         return V[:, :d], V[:, d:], components
 
     def bic(self, X: Any, Y: Any) -> float:
-        """Bayesian information criterion on X, Y; lower is better."""
+        """Bayesian information criterion.
+
+        Parameters
+        ----------
+        X, Y : (n_samples, d_x), (n_samples, d_y)
+            The samples of ``fit``: the criterion corrects the likelihood of training samples for
+            the number of free parameters.
+
+        Returns
+        -------
+        float
+            Lower is better. :func:`choose_mixture` compares it over a grid.
+        """
         likelihoods = self.score_samples(X, Y)
         n = len(likelihoods)
         return float(-2 * likelihoods.sum() + self._n_free_parameters() * np.log(n))

@@ -286,7 +286,21 @@ class MultiViewSuperVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return self
 
     def transform(self, X: Any, Y: Any) -> np.ndarray:
-        """Encode each bag: (n_bags, K q + 2 K (d_x + d_y)) with both parts."""
+        """Encode each pair of bags.
+
+        Parameters
+        ----------
+        X : list of (n_i, d_x), or (descriptors, offsets)
+            Bags of the first view.
+        Y : list of (n_i, d_y), or (descriptors, offsets)
+            Bags of the second view: descriptor j of bag i is of the same patch in both.
+
+        Returns
+        -------
+        (n_bags, K q + 2 K (d_x + d_y))
+            What the views share, then what each keeps for itself; parts that are switched off are
+            left out. Inner products of rows are similarities.
+        """
         latent, gradient = self.encode_parts(X, Y)
         if self.scaling == "information":
             gradient = gradient * information_scale(self.mixture_) if self.gradient else gradient
@@ -305,9 +319,20 @@ class MultiViewSuperVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return int(K * (q * self.latent + 2 * D * self.gradient))
 
     def encode_parts(self, X: Any, Y: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Z (n_bags, K, q) and G (n_bags, K, 2 D) as printed, before scaling and normalisation.
+        """The two parts of the encoding as printed, before scaling and normalisation.
 
-        G is (n_bags, K, 0) with ``gradient=False``.
+        Parameters
+        ----------
+        X, Y : bags
+            As in :meth:`transform`.
+
+        Returns
+        -------
+        Z : (n_bags, K, q)
+            Posterior means of the latent variables, averaged over a bag with the responsibilities.
+        G : (n_bags, K, 2 D)
+            Gradients with respect to means and variances of the noise; (n_bags, K, 0) with
+            ``gradient=False``.
         """
         check_is_fitted(self)
         model = self.mixture_
@@ -331,5 +356,16 @@ class MultiViewSuperVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
         return latent, gradient
 
     def fit_transform(self, X: Any, Y: Any) -> np.ndarray:
-        """Learn the mixture, then encode the same bags."""
+        """Learn the mixture, then encode the same bags.
+
+        Parameters
+        ----------
+        X, Y : bags
+            As in :meth:`fit`.
+
+        Returns
+        -------
+        (n_bags, n_features_out)
+            As :meth:`transform` gives.
+        """
         return self.fit(X, Y).transform(X, Y)

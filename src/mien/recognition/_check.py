@@ -73,7 +73,7 @@ class GalleryCheck:
     Attributes
     ----------
     people, pictures, comparisons : int
-        What was looked at: comparisons of two people.
+        Number of comparisons of two people.
     impostors : str
         Kind of impostors.
     rates : list of RateCheck

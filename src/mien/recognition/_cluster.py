@@ -233,7 +233,7 @@ def cluster(
     bursts : float
         Most seconds between two pictures of a burst; 0 makes no groups of bursts.
     every : int
-        Of a video, analyse each so many frames.
+        For a video: analyse every N-th frame.
     n_jobs : int
         Pictures that are worked on at the same time.
     journal : path or None
@@ -248,7 +248,7 @@ def cluster(
     key : bytes, str or None
         Of a sealed gallery.
     neighbours : int or None
-        Compare each set of faces with so many nearest neighbours; 0 compares every set with every
+        Compare each set of faces with this many nearest neighbours; 0 compares every set with every
         other. None compares all with all up to 10,000 sets, and 24 neighbours each beyond.
     scheduler : str, distributed.Client or None
         Workers of Dask that find the faces of photographs and the neighbours: the address of a

@@ -66,7 +66,7 @@ def link_faces(
         Person of each face that was sorted before, -1 for new faces. People stay as they are
         unless a new face is added to them; only new faces are compared with all others.
     neighbours : int or None
-        Compare each set with so many nearest neighbours; 0 compares every set with every other.
+        Compare each set with this many nearest neighbours; 0 compares every set with every other.
         None compares all with all up to 10,000 sets, and 24 neighbours each beyond.
     find : callable
         Finds the neighbours; workers may do it.

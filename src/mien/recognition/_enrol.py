@@ -128,7 +128,7 @@ def enrol(
 
     Notes
     -----
-    A picture is known by the SHA-256 of its file: one that is in the gallery is not looked at
+    A picture is known by the SHA-256 of its file: one that is in the gallery is not analysed
     again, so an interrupted run goes on where it stopped, and a second one adds nothing. A picture
     with several faces is refused unless the box of the largest has at least twice the area of the
     next. A picture that is in the folders of two people is refused for the second. In what

@@ -108,7 +108,7 @@ def remember(pictures: Sequence[IdentifiedPicture], gallery: Gallery) -> int:
     Notes
     -----
     Kept are paths, places of faces, times and the numbers of people; no names, no templates.
-    ``forget_pictures`` deletes it all, and whoever is deleted from the gallery is deleted here
+    ``forget_pictures`` deletes it all, and people who are deleted from the gallery are deleted here
     the next time it is opened.
     """
     _check_open(gallery)
@@ -134,8 +134,8 @@ def forget_pictures(gallery: Gallery | PathLike) -> bool:
 def _check_open(gallery: Gallery) -> None:
     if gallery.sealed:
         raise InputError(
-            f"{gallery.path} is sealed, and who is on which picture would lie beside it in the "
-            "clear: only galleries without a passphrase remember pictures"
+            f"{gallery.path} is sealed, and the index of pictures beside it would not be: only "
+            "galleries without a passphrase can remember pictures"
         )
 
 
@@ -213,7 +213,7 @@ def find(
     ['IMG_0412.jpg', 'IMG_0977.jpg']
     """
     if not people and not without:
-        raise InputError("no name was given: whose pictures should be found?")
+        raise InputError("no name was given: name at least one person")
     begin = None if since is None else read_period(since)[0]
     end = None if until is None else read_period(until)[1]
     with open_gallery(gallery, key=key, read_only=not isinstance(gallery, Gallery)) as opened:

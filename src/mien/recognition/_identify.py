@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from mien._core.text import count
+from mien._core.text import count, finite_or_none
 from mien._core.types import PathLike
 from mien.errors import DataError
 from mien.faces import (
@@ -30,7 +30,6 @@ from mien.recognition._people import check_rate
 __all__ = [
     "IdentifiedFace",
     "IdentifiedPicture",
-    "finite_or_none",
     "identify",
     "identify_result",
     "iter_identified",
@@ -149,11 +148,6 @@ class IdentifiedPicture:
             for k in range(0, len(crops), columns)
         ]  # fmt: skip
         return np.vstack(rows)
-
-
-def finite_or_none(value: float) -> float | None:
-    """A number that JSON can hold."""
-    return float(value) if np.isfinite(value) else None
 
 
 def _show(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mien._core.progress import track
+from mien._core.types import PathLike
 from mien._core.validation import NO_GROUP
 from mien.errors import InputError, MissingDataError
 from mien.faces import FoundFace, PictureResult, analyse_pictures
@@ -26,7 +27,7 @@ from mien.recognition._people import Failure, check_rate
 
 __all__ = ["PhotoImport", "find_photo", "import_photos", "is_placeholder", "make_thumbnails"]
 
-PathLike = str | os.PathLike[str]
+
 _PLACEHOLDER = re.compile(r"person-(\d+)")
 _QUALITY = 0.02
 
@@ -259,7 +260,7 @@ def find_photo(source: str | None, folders: Sequence[PathLike]) -> Path | None:
     source : str or None
         As the gallery keeps it: a path, or one seen from the folder that was enrolled.
     folders : list of path
-        Nothing else is looked at, also not through links.
+        Nothing else is read, not even through links.
     """
     if source is None or "\0" in source:
         return None

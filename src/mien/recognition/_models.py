@@ -66,10 +66,7 @@ def engine_of(model: FaceModel) -> str:
     # Galleries of format 1 do not name it; the description of an engine's vectors begins with it.
     name = model.engine or model.features.partition(" ")[0]
     if name not in ENGINES:
-        raise InputError(
-            f"no engine of mien makes {model.features!r}: the vectors are from elsewhere, so "
-            "give vectors and not pictures"
-        )
+        raise InputError(f"no engine of mien makes {model.features!r}: give vectors, not pictures")
     return name
 
 

@@ -128,7 +128,7 @@ def choose_questions(
     apart : iterable of (int, int)
         Pairs that need no question: they were asked about, or are two people for certain.
     n_questions : int
-        At most so many.
+        Maximum number.
 
     Returns
     -------

@@ -103,7 +103,7 @@ def verify_pairs(
     impostors: str = "lookalikes",
     n_jobs: int = 2,
 ) -> Iterator[ComparedPair]:
-    """Compare many pairs of pictures; each picture is looked at once.
+    """Compare many pairs of pictures; each picture is analysed once.
 
     Parameters
     ----------
@@ -204,7 +204,9 @@ class Recogniser:
         key: bytes | str | None = None,
     ) -> None:
         if gallery is not None and model is not None:
-            raise InputError("a gallery has a model of its own: give the gallery or the model")
+            raise InputError(
+                "the gallery has its own model: give the gallery or the model, not both"
+            )
         self.n_jobs = n_jobs
         self.gallery: Gallery | None = None
         self._stack = ExitStack()
@@ -230,7 +232,7 @@ class Recogniser:
     def verify_pairs(
         self, pairs: Iterable[Pair | tuple[PathLike, PathLike]], **settings: Any
     ) -> Iterator[ComparedPair]:
-        """As :func:`verify_pairs`: many pairs, each picture looked at once."""
+        """As :func:`verify_pairs`: many pairs, each picture analysed once."""
         return verify_pairs(pairs, model=self.model, n_jobs=self.n_jobs, **settings)
 
     def verify_many(
@@ -251,7 +253,7 @@ class Recogniser:
 
     def _known(self) -> Gallery:
         if self.gallery is None:
-            raise InputError("nobody is known: give a gallery, Recogniser(gallery=…)")
+            raise InputError("there is no gallery to search: give one, Recogniser(gallery=…)")
         return self.gallery
 
     def close(self) -> None:

@@ -34,7 +34,7 @@ def ask_gallery(gallery: Gallery, n_questions: int = 10) -> list[PersonQuestion]
         Whose people; those whom an answer has settled, and two people on one picture, are left
         out.
     n_questions : int
-        At most so many.
+        Maximum number.
     """
     numbers, counts, sums = gallery.read_sums()
     row = {int(number): k for k, number in enumerate(numbers)}

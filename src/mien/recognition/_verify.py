@@ -32,7 +32,7 @@ class Verification:
     probability : float
         That both show one person, under ``prior``.
     prior : float
-        Probability before the pictures were looked at.
+        Probability before the pictures were compared.
     same : bool or None
         The decision at ``far``; None where the model does not support that rate. It is also the
         truth value of the result, ``if verify(a, b):``, which is an error where it is None.

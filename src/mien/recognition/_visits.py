@@ -2,7 +2,8 @@
 
 A track is a face that is followed from frame to frame. Its faces are one probe, which is decided
 once: when there are enough of them, or when the track ends. Tracks of one person that follow each
-other within a few seconds are one visit, which is told once when it begins and once when it ends.
+other within a few seconds are one visit, which is reported once when it begins and once when it
+ends.
 """
 
 from __future__ import annotations
@@ -14,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from mien._core.text import finite_or_none
 from mien.errors import InputError
 from mien.faces import FoundFace, face_joiner
 from mien.gallery import Gallery, Identification
-from mien.recognition._identify import finite_or_none
 from mien.recognition._models import engine_of
 from mien.recognition._people import check_rate
 from mien.recognition._strangers import Strangers
@@ -228,7 +229,7 @@ class Visits:
         return [known.get(id(face)) for face in faces]
 
     def finish(self) -> list[VisitEvent]:
-        """What there is to tell at the end: whoever is there goes."""
+        """Events at the end: everybody present leaves."""
         return self._tell(float("inf"))
 
     def _tell(self, now: float) -> list[VisitEvent]:

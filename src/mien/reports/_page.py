@@ -7,7 +7,7 @@ import re
 from urllib.parse import quote
 
 from mien._core.text import escape_html
-from mien.reports._parts import FIGURE, Figure, Gallery, Rows
+from mien.reports._parts import FIGURE, Figure, PictureGrid, Rows
 
 __all__ = ["STYLE", "html_figure", "html_gallery", "html_table", "html_text"]
 
@@ -120,7 +120,7 @@ def html_figure(figure: Figure, number: int) -> str:
     return f"<figure>{svg}<figcaption>{escape_html(figure.caption)}</figcaption></figure>"
 
 
-def html_gallery(gallery: Gallery) -> str:
+def html_gallery(gallery: PictureGrid) -> str:
     items = []
     for index, picture in enumerate(gallery.pictures):
         caption = gallery.captions[index] if gallery.captions else ""

@@ -18,8 +18,8 @@ __all__ = [
     "FIGURE",
     "NOTHING",
     "Figure",
-    "Gallery",
     "Heading",
+    "PictureGrid",
     "Rows",
     "Words",
     "as_cell",
@@ -144,7 +144,7 @@ class Figure:
 
 
 @dataclass(frozen=True)
-class Gallery:
+class PictureGrid:
     pictures: list[bytes]
     captions: list[str]
     title: str

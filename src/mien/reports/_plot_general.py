@@ -50,7 +50,7 @@ def plot_curves(
     Returns
     -------
     matplotlib.figure.Figure
-        Each name stands at the end of its line.
+        Each name is written at the end of its line.
     """
     check_not_empty("series", series)
     figure, axes = new_axes(xlabel, ylabel, title)

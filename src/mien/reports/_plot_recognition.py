@@ -61,7 +61,7 @@ def plot_roc(
     bands : mapping of str to (far, low, high), optional
         Intervals, shaded behind the curve of the same name.
     title : str
-        What stands above.
+        Title above the plot.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def plot_det(
     bands : mapping of str to (far, low, high), optional
         Intervals of the false reject rate.
     title : str
-        What stands above.
+        Title above the plot.
 
     Returns
     -------
@@ -209,7 +209,7 @@ def plot_tippett(scores: Mapping[str, Any], *, title: str = "", natural_log: boo
     scores : mapping of str to (genuine, impostor)
         Log-likelihood ratios of pairs of the same person and of different people.
     title : str
-        What stands above.
+        Title above the plot.
     natural_log : bool
         Whether the ratios are natural logarithms (the rule in this library); the axis is decimal.
 
@@ -309,7 +309,7 @@ def plot_cmc(
     bands : mapping of str to (ranks, low, high), optional
         Intervals.
     title : str
-        What stands above.
+        Title above the plot.
     """
     check_not_empty("curves", curves)
     figure, axes = new_axes("Rank", "Identification rate", title)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from mien._core.validation import require
+from mien._core.validation import require_module
 from mien.errors import InputError
 
 __all__ = [
@@ -85,7 +85,7 @@ def new_axes(
     xlabel: str, ylabel: str, title: str, size: tuple[float, float] = (6.4, 4.2), grid: str = "both"
 ) -> tuple[Any, Any]:
     """A new figure with one pair of axes in the style of the house."""
-    figure = require("matplotlib.figure", "plots", "drawing").Figure(
+    figure = require_module("matplotlib.figure", "plots", "drawing").Figure(
         figsize=size, layout="constrained", facecolor="none"
     )
     axes = figure.add_subplot(facecolor="none")

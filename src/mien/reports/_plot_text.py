@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mien._core.text import safe_text
-from mien._core.validation import require
+from mien._core.validation import require_module
 from mien.reports._plot_style import COLOURS, FAINT, INK, RULE
 
 __all__ = ["figure_data", "figure_to_svg"]
@@ -32,7 +32,7 @@ def figure_to_svg(figure: Any, name: str = "figure") -> str:
         variables (``--ink``, ``--faint``, ``--rule``, ``--c0`` …) with themselves as fallback, so
         that a page can set them for its dark mode.
     """
-    matplotlib = require("matplotlib", "plots", "drawing")
+    matplotlib = require_module("matplotlib", "plots", "drawing")
     _take_words_as_they_are(figure)
     buffer = io.StringIO()
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):

@@ -1,4 +1,4 @@
-"""One result as a table in the terminal, as JSON, and as a page that stands by itself."""
+"""One result as a table in the terminal, as JSON, and as a self-contained page."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from mien.reports._page import STYLE, html_figure, html_gallery, html_table, htm
 from mien.reports._parts import (
     FIGURE,
     Figure,
-    Gallery,
     Heading,
+    PictureGrid,
     Rows,
     Words,
     as_cell,
@@ -71,7 +71,7 @@ class Report:
     def __init__(self, title: str, subtitle: str = "") -> None:
         self.title = title
         self.subtitle = subtitle
-        self._parts: list[Heading | Words | Rows | Figure | Gallery] = []
+        self._parts: list[Heading | Words | Rows | Figure | PictureGrid] = []
 
     def heading(self, text: str) -> None:
         """Begin a section; sections are listed at the top of the page."""
@@ -155,7 +155,7 @@ class Report:
             raise InputError(f"{len(links)} links were given for {len(images)} pictures")
         width = max(np.asarray(image).shape[1] for image in images)
         leads = [] if links is None else [str(link) for link in links]
-        self._parts.append(Gallery(pictures, words, str(title), columns, int(width), leads))
+        self._parts.append(PictureGrid(pictures, words, str(title), columns, int(width), leads))
 
     def extend(self, other: Report) -> None:
         """Add every part of another report, without its title."""

@@ -45,8 +45,8 @@ def _fold_of_pairs(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """(train, test) masks: every pair is tested once, by what saw neither of its people.
 
-    With people, they are dealt into folds; the pairs between folds i and j are tested by a
-    calibration that saw only pairs of people from the other folds. Without, pairs are dealt.
+    With people, they are divided into folds; the pairs between folds i and j are tested by a
+    calibration that saw only pairs of people from the other folds. Without, pairs are divided.
     """
     rng = np.random.default_rng(seed)
     if people is None:

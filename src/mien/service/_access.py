@@ -19,9 +19,9 @@ __all__ = [
     "cookie_name",
     "count_request",
     "find_grant",
-    "find_key",
     "find_session",
     "is_secure",
+    "read_key",
     "require",
 ]
 
@@ -35,7 +35,7 @@ def backend_of(request: Request) -> Backend:
     return backend
 
 
-def find_key(request: Request) -> str | None:
+def read_key(request: Request) -> str | None:
     """The key of a request: a bearer token, or ``x-api-key``."""
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer" and token.strip():
@@ -93,7 +93,7 @@ def find_grant(request: Request, key: str | None = None) -> Grant | None:
     origin in a browser of this machine is not this machine.
     """
     backend = backend_of(request)
-    key = find_key(request) if key is None else key
+    key = read_key(request) if key is None else key
     if key is not None and (grant := backend.keys.check(key)) is not None:
         return grant
     if key is None and (grant := _grant_of_session(request)) is not None:

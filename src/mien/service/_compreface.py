@@ -2,7 +2,7 @@
 
 The key of a request decides the gallery. ``similarity`` is the logistic function of the log ratio
 minus the threshold of the gallery's stated rate: calibrated, monotone, and .5 is exactly "named or
-unknown". What mien knows beyond that stands in fields that the clients ignore.
+unknown". What mien knows beyond that is in fields that the clients ignore.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ from mien.service._compreface_wire import (
     pair_threshold,
     read_files,
     read_options,
-    show_face,
+    show_found,
     similarity,
 )
 
@@ -48,7 +48,7 @@ async def recognize(request: Request) -> dict[str, Any]:
         ]
         answers.append(
             {
-                **show_face(face.found, options, seen.seconds),
+                **show_found(face.found, options, seen.seconds),
                 "subjects": subjects or [{"subject": one, "similarity": 0.0} for one in nearest],
                 "unknown": face.person is None,
                 **{
@@ -87,7 +87,7 @@ async def verify_face(request: Request, image_id: str) -> dict[str, Any]:
     threshold = pair_threshold(request, tenant)
     answers = [
         {
-            **show_face(found, options, seen.seconds),
+            **show_found(found, options, seen.seconds),
             "similarity": similarity(float(ratio), threshold),
             "log_ratio": float(ratio),
         }
@@ -103,7 +103,7 @@ async def detect(request: Request) -> dict[str, Any]:
     options = read_options(request.query_params)
     (picture,) = await read_files(request, "file")
     seen = await find_faces(request, tenant, picture, options)
-    shown = [show_face(one, options, seen.seconds) for one in seen.faces]
+    shown = [show_found(one, options, seen.seconds) for one in seen.faces]
     return answer(shown, options, tenant)
 
 
@@ -124,11 +124,11 @@ async def verify(request: Request) -> dict[str, Any]:
     threshold = pair_threshold(request, tenant)
     matches = [
         {
-            **show_face(found, options, second.seconds),
+            **show_found(found, options, second.seconds),
             "similarity": similarity(float(ratio), threshold),
             "log_ratio": float(ratio),
         }
         for found, ratio in zip(second.faces, ratios, strict=True)
     ]
-    pair = {"source_image_face": show_face(face, options, first.seconds), "face_matches": matches}
+    pair = {"source_image_face": show_found(face, options, first.seconds), "face_matches": matches}
     return answer([pair], options, tenant)

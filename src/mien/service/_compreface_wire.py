@@ -32,7 +32,7 @@ __all__ = [
     "read_options",
     "read_subject",
     "read_whole",
-    "show_face",
+    "show_found",
     "similarity",
 ]
 
@@ -195,7 +195,7 @@ def similarity(log_ratio: float, threshold: float) -> float:
     return round(float(0.5 * (1 + math.tanh((log_ratio - threshold) / 2))), 5)
 
 
-def show_face(found: FoundFace, options: Options, seconds: float) -> dict[str, Any]:
+def show_found(found: FoundFace, options: Options, seconds: float) -> dict[str, Any]:
     face = found.face
     left, top, width, height = (float(value) for value in face.box)
     said: dict[str, Any] = {

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 
 from mien.recognition import Failure, choose_face, identify_result
-from mien.service._access import backend_of, count_request, find_grant, find_key
+from mien.service._access import backend_of, count_request, find_grant, read_key
 from mien.service._backend import Tenant
 from mien.service._compreface import similarity
 from mien.service._keys import EVERY_GALLERY
@@ -36,7 +36,7 @@ async def _read(request: Request, role: str) -> tuple[Tenant, list[Upload], str]
         values = [one for one in parts.get(name, []) if isinstance(one, str)]
         return values[0].strip() if values and values[0].strip() else None
 
-    grant = find_grant(request, text("api_key") or find_key(request))
+    grant = find_grant(request, text("api_key") or read_key(request))
     count_request(request, grant)
     if grant is None:
         raise Problem(401, "no-key", "Incorrect api key")

@@ -1,4 +1,4 @@
-"""Where events go: to whoever listens to a gallery, to the webhook, to MQTT."""
+"""Where events go: to listeners of a gallery, to the webhook, to MQTT."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Events:
             self._sinks.append(MqttPublisher(settings.mqtt, prefix=settings.mqtt_prefix))
 
     def send(self, gallery: str, event: dict[str, Any]) -> None:
-        """Tell everybody; whoever is too slow loses the oldest events."""
+        """Send to all listeners; slow ones lose the oldest events."""
         told = {"gallery": gallery, **event}
         for waiting in tuple(self._listeners.get(gallery, ())):
             if waiting.full():

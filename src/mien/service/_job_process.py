@@ -73,7 +73,7 @@ def unpack(archive: Path, folder: Path) -> Path:
                 if (member.external_attr >> 16) & 0o170000 == 0o120000:
                     continue
                 if not parts or any(one in ("", "..", "/") or ":" in one for one in parts):
-                    raise DataError("the archive names a file outside of itself")
+                    raise DataError("the archive contains a path outside itself")
                 place = part.joinpath(*parts)
                 place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 with opened.open(member) as source, open(place, "wb") as target:

@@ -1,4 +1,4 @@
-"""Long work: kept in the server's state, done in a process of its own, resumed after a restart."""
+"""Long work: kept in the server's state, done in a separate process, resumed after a restart."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class JobStore:
 
 
 class JobRunner:
-    """Does the jobs one after the other, each in a process of its own.
+    """Runs the jobs one after the other, each in a separate process.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ class JobRunner:
         await self._kill()
 
     async def announce(self) -> None:
-        """Wake whoever waits for news."""
+        """Wake everybody who waits for news."""
         async with self._news:
             self._news.notify_all()
 

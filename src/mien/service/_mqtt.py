@@ -21,7 +21,7 @@ import threading
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from mien._core.validation import require
+from mien._core.validation import require_module
 from mien.errors import InputError
 
 __all__ = ["MqttPublisher"]
@@ -55,7 +55,7 @@ class MqttPublisher:
         parts = urlsplit(url)
         if parts.scheme not in ("mqtt", "mqtts") or not parts.hostname:
             raise InputError("an MQTT broker must be an address such as mqtt://broker.local:1883")
-        mqtt = require("paho.mqtt.client", "mqtt", "publishing over MQTT")
+        mqtt = require_module("paho.mqtt.client", "mqtt", "publishing over MQTT")
         self._prefix = prefix.strip("/") or "mien"
         self._discovery = discovery
         self._cameras: dict[str, str] = {}

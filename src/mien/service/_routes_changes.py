@@ -16,7 +16,7 @@ from mien.service._backend import Tenant
 from mien.service._idempotency import WriteRoute, begun_before, refuse_if_unsure
 from mien.service._problems import Problem
 from mien.service._routes_jobs import start_job
-from mien.service._routes_view import find_person
+from mien.service._routes_people import find_person
 from mien.service._schemas_page import (
     Changed,
     ChangedInSteps,
@@ -123,7 +123,7 @@ async def undo(request: Request, gallery: str, wanted: Undone | None = None) -> 
 
 @router.post("/faces/move", summary="Give faces to another person", response_model=Changed)
 async def move_faces(request: Request, gallery: str, wanted: MovedFaces) -> dict[str, Any]:
-    """As one change; whoever has none left is forgotten."""
+    """As one change; people without faces left are removed."""
     tenant = _tenant(request, gallery, "write")
 
     def work() -> dict[str, Any]:

@@ -13,7 +13,7 @@ from mien.service._idempotency import WriteRoute, begun_before
 from mien.service._openapi import PICTURE
 from mien.service._paging import Cursor, Limit, cut_page
 from mien.service._problems import Problem
-from mien.service._routes_people import find_known, find_person, show_person
+from mien.service._routes_people import describe_person, find_known, find_person
 from mien.service._schemas import (
     ChangeList,
     ChangeModel,
@@ -57,16 +57,16 @@ async def split_person(request: Request, gallery: str, person: int, wanted: Face
         owners = {find_known(tenant.gallery, face).person for face in wanted.faces}
         made = tenant.gallery.find_person(wanted.person)
         if begun_before(request) and made is not None and owners == {made.name}:
-            return show_person(made)
+            return describe_person(made)
         if owners != {find_person(tenant.gallery, person).name}:
             raise Problem(409, "other-person", "A face of the list is not of this person.")
         if made is not None:
-            raise Problem(409, "person-exists", f"{wanted.person!r} is in the gallery already.")
+            raise Problem(409, "person-exists", f"{wanted.person!r} is already in the gallery.")
         tenant.gallery.split(wanted.faces, wanted.person)
         made = tenant.gallery.find_person(wanted.person)
         if made is None:
             raise Problem(409, "person-gone", "The person was deleted at once.")
-        return show_person(made)
+        return describe_person(made)
 
     return await tenant.run(split)
 
@@ -156,7 +156,7 @@ async def add_constraint(
         )
         made = [one for one in tenant.gallery.constraints() if one.number == number]
         if not made:
-            raise Problem(409, "constraint-gone", "The constraint was taken back at once.")
+            raise Problem(409, "constraint-gone", "The constraint was removed at once.")
         return _show_constraint(made[0])
 
     return await tenant.run(add)

@@ -26,12 +26,12 @@ from mien.service._schemas import (
     PersonName,
 )
 
-__all__ = ["enrol_pictures", "find_known", "find_person", "router", "show_face", "show_person"]
+__all__ = ["describe_person", "enrol_pictures", "find_known", "find_person", "router", "show_face"]
 
 router = APIRouter(prefix="/v1/galleries/{gallery}", tags=["people"], route_class=WriteRoute)
 
 
-def show_person(person: Person) -> PersonInfo:
+def describe_person(person: Person) -> PersonInfo:
     """Somebody as they are answered."""
     return PersonInfo(
         id=person.number, name=person.name, faces=person.templates, added=person.added
@@ -74,7 +74,7 @@ async def list_people(
     page = wanted[:limit]
     more = len(wanted) > limit
     following = encode_cursor([page[-1].name.casefold(), page[-1].number]) if more else None
-    return PersonList(people=[show_person(person) for person in page], cursor=following)
+    return PersonList(people=[describe_person(person) for person in page], cursor=following)
 
 
 @router.post("/people", status_code=201, summary="Make a person", response_model=PersonInfo)
@@ -86,11 +86,11 @@ async def create_person(request: Request, gallery: str, wanted: PersonName) -> P
     def create() -> PersonInfo:
         added = tenant.gallery.add_person(wanted.name)
         if not added and not begun_before(request):
-            raise Problem(409, "person-exists", f"{wanted.name!r} is in the gallery already.")
+            raise Problem(409, "person-exists", f"{wanted.name!r} is already in the gallery.")
         person = tenant.gallery.find_person(wanted.name)
         if person is None:
             raise Problem(409, "person-gone", "The person was deleted at once.")
-        return show_person(person)
+        return describe_person(person)
 
     return await tenant.run(create)
 
@@ -100,7 +100,7 @@ async def get_person(request: Request, gallery: str, person: int) -> PersonInfo:
     """Name and number of faces."""
     require(request, "read", gallery)
     tenant = _tenant(request, gallery)
-    return show_person(await tenant.run(find_person, tenant.gallery, person))
+    return describe_person(await tenant.run(find_person, tenant.gallery, person))
 
 
 @router.patch("/people/{person}", summary="Rename a person", response_model=PersonInfo)
@@ -115,7 +115,7 @@ async def rename_person(
         before = find_person(tenant.gallery, person).name
         if before != wanted.name.strip():
             tenant.gallery.rename(before, wanted.name)
-        return show_person(find_person(tenant.gallery, person))
+        return describe_person(find_person(tenant.gallery, person))
 
     return await tenant.run(rename)
 
@@ -132,7 +132,7 @@ async def merge_people(
         into = find_person(tenant.gallery, target.into)
         if tenant.gallery.get_person(person) is not None or not begun_before(request):
             tenant.gallery.merge(find_person(tenant.gallery, person).name, into.name)
-        return show_person(find_person(tenant.gallery, target.into))
+        return describe_person(find_person(tenant.gallery, target.into))
 
     return await tenant.run(merge)
 
@@ -238,7 +238,7 @@ async def enrol_pictures(request: Request, tenant: Tenant, name: str) -> list[En
 
 @router.post("/faces/{face}/move", summary="Move a face", response_model=EnrolledFace)
 async def move_face(request: Request, gallery: str, face: str, target: MoveTo) -> EnrolledFace:
-    """To another person; whoever has no face left is forgotten."""
+    """To another person; a person without faces left is removed."""
     require(request, "write", gallery)
     tenant = _tenant(request, gallery)
 

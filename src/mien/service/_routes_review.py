@@ -23,7 +23,7 @@ from mien.service._access import backend_of, require
 from mien.service._backend import Tenant
 from mien.service._idempotency import WriteRoute, begun_before, refuse_if_unsure
 from mien.service._problems import Problem
-from mien.service._routes_view import find_person
+from mien.service._routes_people import find_person
 from mien.service._schemas_page import (
     AdaptationModel,
     AnswersModel,

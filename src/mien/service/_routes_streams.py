@@ -28,7 +28,7 @@ def _streams(request: Request) -> Streams:
 
 @router.post("/streams", status_code=201, summary="Begin a camera", response_model=StreamInfo)
 async def create_stream(request: Request, gallery: str, wanted: StreamCreate) -> dict[str, Any]:
-    """Its frames are joined into visits: all faces of somebody who stands there are one question.
+    """Its frames are joined into visits: all faces of one visit are identified together.
 
     A camera that sends nothing for a minute has ended.
     """

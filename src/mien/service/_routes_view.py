@@ -17,9 +17,10 @@ from mien.service._paging import Cursor, Limit, cut_page
 from mien.service._photos import read_photo
 from mien.service._pictures import Upload
 from mien.service._problems import Problem
+from mien.service._routes_people import find_person
 from mien.service._schemas_page import AuditList, DoubtList, LeastDoubtList, RateList
 
-__all__ = ["draw_placeholder", "find_person", "router"]
+__all__ = ["draw_placeholder", "router"]
 
 router = APIRouter(prefix="/v1/galleries/{gallery}", tags=["page"])
 
@@ -30,16 +31,8 @@ _PREVIEW = 480
 _KEPT = {"cache-control": "private, max-age=31536000, immutable"}
 
 
-def find_person(gallery: Gallery, number: int) -> Person:
-    """The person with this number, or a problem."""
-    person = gallery.get_person(number)
-    if person is None:
-        raise Problem(404, "no-person", "There is no such person.")
-    return person
-
-
 def draw_placeholder(number: int) -> bytes:
-    """A plain head and shoulders, for whoever has no picture that was kept."""
+    """A plain head and shoulders, for people without a stored picture."""
     colour = _COLOURS[number % len(_COLOURS)]
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 64 64">'

@@ -11,7 +11,7 @@ import webbrowser
 from collections.abc import Callable
 from contextlib import suppress
 
-from mien._core.validation import require
+from mien._core.validation import require_module
 from mien.errors import InputError
 from mien.service._settings import Settings, is_loopback
 
@@ -58,8 +58,8 @@ def serve(
     tell : callable or None
         Called when nothing stands in the way any more, before the server starts.
     """
-    uvicorn = require("uvicorn", "service", "mien serve")
-    require("fastapi", "service", "mien serve")
+    uvicorn = require_module("uvicorn", "service", "mien serve")
+    require_module("fastapi", "service", "mien serve")
     from mien.gallery import Gallery, has_gallery
     from mien.service._app import create_app
     from mien.service._keys import KeyStore

@@ -1,4 +1,4 @@
-"""What a server is told when it starts; nothing is read from the environment at import time."""
+"""Settings of a server; nothing is read from the environment at import time."""
 
 from __future__ import annotations
 

@@ -70,7 +70,7 @@ class Streams:
         self._task = asyncio.create_task(self._look())
 
     async def close(self) -> None:
-        """End all streams; whoever is there goes."""
+        """End all streams; everybody present leaves."""
         if self._task is not None:
             self._task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
@@ -148,7 +148,7 @@ class Streams:
         return shown, events
 
     async def end(self, stream: Stream) -> list[dict[str, Any]]:
-        """End a camera; whoever is there goes."""
+        """End a camera; everybody present leaves."""
         self._streams.pop(stream.id, None)
         async with stream.lock:
             events = await stream.tenant.run(stream.visits.finish)

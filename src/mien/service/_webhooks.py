@@ -64,7 +64,7 @@ def check_webhook(
 
 
 class Webhook:
-    """Posts events to one address, one after the other, from a thread of its own.
+    """Posts events to one address, one after the other, from a separate thread.
 
     Parameters
     ----------

@@ -18,14 +18,14 @@ from mien.service._problems import Problem
 from mien.service._processes import start_process
 from mien.service._settings import Limits
 
-__all__ = ["Answer", "WorkerPool"]
+__all__ = ["WorkerAnswer", "WorkerPool"]
 
 # A busy or small machine takes minutes to import and load; ending it then would only begin again.
 _START_SECONDS = 900.0
 
 
 @dataclass(frozen=True)
-class Answer:
+class WorkerAnswer:
     """What a worker said: plain values, and bytes."""
 
     header: dict[str, Any]
@@ -50,14 +50,14 @@ class _Worker:
         limits = {"worker_bytes": self._limits.worker_bytes, "engine": self._engine}
         await asyncio.wait_for(self._ask(limits, b""), _START_SECONDS)
 
-    async def ask(self, header: dict[str, Any], payload: bytes) -> Answer:
+    async def ask(self, header: dict[str, Any], payload: bytes) -> WorkerAnswer:
         try:
             return await asyncio.wait_for(self._ask(header, payload), self._limits.seconds)
         except (TimeoutError, _Ended, asyncio.CancelledError):
             await self.end()
             raise
 
-    async def _ask(self, header: dict[str, Any], payload: bytes) -> Answer:
+    async def _ask(self, header: dict[str, Any], payload: bytes) -> WorkerAnswer:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise _Ended
@@ -68,7 +68,7 @@ class _Worker:
                 struct.unpack(">I", await process.stdout.readexactly(4))[0]
             )
             said = json.loads(text)
-            return Answer(said, await process.stdout.readexactly(int(said["payload"])))
+            return WorkerAnswer(said, await process.stdout.readexactly(int(said["payload"])))
         except (OSError, asyncio.IncompleteReadError, ValueError, KeyError) as error:
             raise _Ended from error
 
@@ -152,7 +152,7 @@ class WorkerPool:
 
     async def ask(
         self, header: dict[str, Any], payload: bytes, *, admitted: bool = False
-    ) -> Answer:
+    ) -> WorkerAnswer:
         """The answer of a worker, or a problem: busy, too slow, or the end of the worker."""
         if not admitted:
             with self.admit():

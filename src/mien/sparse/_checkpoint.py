@@ -20,7 +20,19 @@ __all__ = ["TrainingState", "read_state", "write_state"]
 
 @dataclass
 class TrainingState:
-    """State of a training: atoms (n_atoms, d), iterations done, objective after each."""
+    """State of a training, updated round by round.
+
+    Attributes
+    ----------
+    atoms : (n_atoms, d)
+        The dictionary.
+    iteration : int
+        Rounds done.
+    objective : list of float
+        Mean squared residual after each of them.
+    n_replaced : int
+        Atoms that were replaced so far.
+    """
 
     atoms: np.ndarray
     iteration: int
@@ -31,7 +43,17 @@ class TrainingState:
 def write_state(
     path: str | os.PathLike[str], state: TrainingState, identity: dict[str, Any]
 ) -> None:
-    """Write the state beside the file and put it in its place in one step."""
+    """Write the state beside the file and put it in its place in one step.
+
+    Parameters
+    ----------
+    path : path
+        The checkpoint. A process that is killed while writing leaves the previous one.
+    state : TrainingState
+        What to continue from.
+    identity : dict
+        Parameters and a fingerprint of the data; :func:`read_state` compares it.
+    """
     path = Path(path)
     header = {
         "identity": identity,
@@ -46,10 +68,18 @@ def write_state(
 def read_state(path: str | os.PathLike[str], identity: dict[str, Any]) -> TrainingState | None:
     """The state in a file, None where there is no file.
 
+    Parameters
+    ----------
+    path : path
+        The checkpoint. It is read without pickle, and refused if it unpacks to more than its size.
+    identity : dict
+        Parameters and fingerprint of the present training.
+
     Raises
     ------
     InputError
-        The file belongs to a training with other parameters or other data.
+        The file belongs to a training with other parameters or other data; the differing ones are
+        named.
     ModelDamagedError
         The file cannot be read.
     """

@@ -35,7 +35,7 @@ from mien.sparse._atoms import bound_rows, find_idle, replace_atoms, start_atoms
 from mien.sparse._checkpoint import TrainingState, read_state, write_state
 from mien.sparse._omp import normalise_once, pursue
 from mien.sparse._training import (
-    Settings,
+    KSVDSettings,
     Step,
     Weighing,
     run_rounds,
@@ -220,7 +220,31 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> KSVD:
-        """Learn the dictionary of X (n, d); with ``batch_size`` X may be a memory map."""
+        """Learn the dictionary of X.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features)
+            Samples, of any scale: units stay those of the samples. With ``batch_size`` it may be a
+            memory map larger than memory; otherwise the samples and their residual are held at
+            once.
+        y : None
+            Ignored; there for scikit-learn's pipelines.
+
+        Returns
+        -------
+        KSVD
+            Itself. If ``checkpoint`` names a file from an interrupted run, training continues from
+            it.
+
+        Warns
+        -----
+        ConvergenceWarning
+            The objective still improves after ``max_iter`` rounds, where ``min_improvement`` is
+            set.
+        NumericsWarning
+            More atoms were asked for than there are samples.
+        """
         X = validate_rows(self, X, dtype=FLOATS, order=None if self.batch_size else "C")
         if self.batch_size is not None:
             size = self.batch_size
@@ -255,7 +279,25 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return self._fit_stream(checked, self._check_batch(first, reset=True).dtype)
 
     def partial_fit(self, X: Any, y: Any = None) -> KSVD:
-        """Code a mini-batch (n, d), add it to fading sums, and sweep the atoms once."""
+        """Code a mini-batch, add it to fading sums, and sweep the atoms once.
+
+        For streams without an end, or whose distribution drifts. For a finite set that can be read
+        again, :meth:`fit_batches` converges to a better dictionary.
+
+        Parameters
+        ----------
+        X : (n_samples, n_features)
+            A mini-batch. The first one sets the mean, the number of atoms and the start, so it
+            should be typical and have at least a few times ``n_atoms`` samples.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        KSVD
+            Itself. ``objective_`` gets one entry per call, the mean squared residual of that batch
+            before the sweep.
+        """
         first = not hasattr(self, "components_")
         if first:
             self._validate_params()
@@ -291,9 +333,18 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     # ------------------------------------------------------------------ using
 
     def transform(self, X: Any) -> sparse.csr_matrix:
-        """Sparse codes (n, n_atoms) of X (n, d), in the precision of X.
+        """Sparse codes of samples.
 
-        They are dense where scikit-learn is configured to give data frames.
+        Parameters
+        ----------
+        X : (n_samples, n_features)
+            Samples in the units of ``fit``; float32 and float64 are kept.
+
+        Returns
+        -------
+        codes : csr_matrix (n_samples, n_atoms)
+            At most ``n_nonzero_coefs_`` entries per row. ``codes @ components_ + mean_``
+            approximates X. Dense where scikit-learn is configured to give data frames.
         """
         check_is_fitted(self)
         X = validate_rows(self, X, dtype=FLOATS, order="C", reset=False)
@@ -308,7 +359,18 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return codes.toarray() if frames else codes
 
     def inverse_transform(self, X: Any) -> np.ndarray:
-        """Samples (n, d) of codes X (n, n_atoms), sparse or not."""
+        """Samples from codes.
+
+        Parameters
+        ----------
+        X : (n_samples, n_atoms)
+            Codes, sparse or dense, as :meth:`transform` gives them.
+
+        Returns
+        -------
+        (n_samples, n_features)
+            ``X @ components_ + mean_``, in the units of the samples.
+        """
         check_is_fitted(self)
         codes = check_rows(X, accept_sparse=True, dtype=FLOATS)
         if codes.shape[1] != len(self.components_):
@@ -395,8 +457,8 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         used = self.n_nonzero_coefs if self.n_nonzero_coefs is not None else max(1, d // 10)
         self.n_nonzero_coefs_ = min(used, d, self.n_atoms_)
 
-    def _settings(self) -> Settings:
-        return Settings(
+    def _settings(self) -> KSVDSettings:
+        return KSVDSettings(
             self.n_nonzero_coefs_, self.tol, self.update, self.max_entry or 0.0, self.max_coherence
         )
 

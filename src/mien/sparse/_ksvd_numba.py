@@ -128,7 +128,19 @@ def _sweep(R, pointers, rows, coefficients, atoms, bound):
 
 
 def residual(X, pointers, indices, values, atoms, out):
-    """X (n, d) less its codes times the atoms (n_atoms, d), into out (n, d)."""
+    """X less its codes times the atoms.
+
+    Parameters
+    ----------
+    X : (n, d)
+        Samples.
+    pointers, indices, values : (n + 1,), (nnz,), (nnz,)
+        Codes as a compressed matrix by rows.
+    atoms : (n_atoms, d)
+        The dictionary.
+    out : (n, d)
+        Written.
+    """
     n, d = X.shape
     check_shape("atoms", atoms, len(atoms), d)
     check_shape("out", out, n, d)
@@ -139,7 +151,19 @@ def residual(X, pointers, indices, values, atoms, out):
 
 
 def sweep(R, pointers, rows, coefficients, atoms, bound):
-    """One power step for each atom and its coefficients, in turn; all arrays are updated."""
+    """One power step for each atom and its coefficients, in turn; all arrays are updated.
+
+    Parameters
+    ----------
+    R : (n, d)
+        Residual of the samples.
+    pointers, rows, coefficients : (n_atoms + 1,), (nnz,), (nnz,)
+        Codes as a compressed matrix by columns: the samples that use each atom.
+    atoms : (n_atoms, d)
+        The dictionary.
+    bound : float
+        Largest entry of an atom, 0 for none.
+    """
     n, d = R.shape
     check_shape("atoms", atoms, len(atoms), d)
     check_shape("coefficients", coefficients, *rows.shape)

@@ -141,9 +141,31 @@ def pursue(
     tol: float | None,
     gram: np.ndarray | None = None,
 ) -> tuple[sparse.csr_matrix, np.ndarray]:
-    """Codes (n, n_atoms) and remaining energy (n,) of checked arrays of one floating type.
+    """Code checked arrays of one floating type.
 
-    ``gram`` is the Gram matrix of the dictionary; with it the atoms must have length one.
+    Parameters
+    ----------
+    X : (n, d)
+        Signals.
+    dictionary : (n_atoms, d) or UnitAtoms
+        Atoms; those that were normalised before save the time of the Gram matrix.
+    n_nonzero_coefs : int
+        Maximum number of atoms per signal.
+    tol : float or None
+        Squared residual at which a signal stops, in squared units of X.
+    gram : (n_atoms, n_atoms) or None
+        Gram matrix of the dictionary; with it the atoms must have length one.
+
+    Returns
+    -------
+    codes : csr_matrix (n, n_atoms)
+    energy : (n,)
+        Squared residual of each signal.
+
+    Notes
+    -----
+    Blocks of rows are shared out among threads. A block of correlations fits into a few megabytes,
+    so that the kernel works in the cache.
     """
     lengths = None
     if isinstance(dictionary, UnitAtoms):

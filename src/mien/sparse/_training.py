@@ -16,8 +16,8 @@ from mien.sparse._omp import gram_matrix, pursue
 from mien.sparse._updates import UPDATES, CodeStatistics, residual
 
 __all__ = [
+    "KSVDSettings",
     "Round",
-    "Settings",
     "Step",
     "Weighing",
     "run_rounds",
@@ -29,8 +29,22 @@ __all__ = [
 _RESERVE = 256
 
 
-class Settings(NamedTuple):
-    """The settings of a round."""
+class KSVDSettings(NamedTuple):
+    """The settings of a round.
+
+    Attributes
+    ----------
+    n_nonzero_coefs : int
+        Maximum number of atoms per sample.
+    tol : float or None
+        Squared residual at which coding stops.
+    update : {"power", "exact"}
+        How an atom is improved.
+    bound : float
+        Largest entry of an atom, 0 for none.
+    max_coherence : float
+        Cosine above which two atoms are duplicates.
+    """
 
     n_nonzero_coefs: int
     tol: float | None
@@ -40,7 +54,19 @@ class Settings(NamedTuple):
 
 
 class Round(NamedTuple):
-    """Result of a round: atoms, mean squared residual, use of each atom, worst samples."""
+    """Result of a round.
+
+    Attributes
+    ----------
+    atoms : (n_atoms, d)
+        After the update.
+    objective : float
+        Mean squared residual.
+    usage : (n_atoms,)
+        How much each atom is used: samples in memory, sums of squared coefficients in batches.
+    worst : (k, d)
+        Samples with the largest residual, the worst first, for atoms that are idle.
+    """
 
     atoms: np.ndarray
     objective: float
@@ -58,8 +84,12 @@ def _find_worst(left: np.ndarray, energies: np.ndarray) -> np.ndarray:
     return order[left[order] > explained[order]]
 
 
-def step_in_memory(X: np.ndarray, settings: Settings) -> Step:
-    """A round on data X (n, d) in memory, with their residual beside them."""
+def step_in_memory(X: np.ndarray, settings: KSVDSettings) -> Step:
+    """A round on data X (n, d) in memory.
+
+    The residual of all samples is held beside them, so that an atom is updated from the samples
+    that use it, with their coefficients: this converges in fewer rounds than sums over a pass.
+    """
     energies = np.einsum("ij,ij->i", X, X)
 
     def step(atoms: np.ndarray, gram: np.ndarray) -> Round:
@@ -115,7 +145,7 @@ def code_rows(
     weighing: Weighing,
     atoms: np.ndarray,
     gram: np.ndarray | None,
-    settings: Settings,
+    settings: KSVDSettings,
 ) -> CodedRows:
     """Code a batch (n, d), and sum what a sweep over the atoms needs of it."""
     X = weighing.apply(batch.astype(atoms.dtype, copy=False))
@@ -127,8 +157,23 @@ def code_rows(
     return CodedRows(sums, X[kept], left[kept])
 
 
-def step_in_batches(passes: Passes, weighing: Weighing, settings: Settings) -> Step:
-    """A round on batches (n_i, d), of which only sums are kept."""
+def step_in_batches(passes: Passes, weighing: Weighing, settings: KSVDSettings) -> Step:
+    """A round on a stream of batches (n_i, d), of which only sums are kept.
+
+    Parameters
+    ----------
+    stream : callable
+        Returns a new iterator over the batches, the same ones at every pass.
+    settings : KSVDSettings
+        Of the round.
+    n_samples : int or None
+        Number of samples of a pass, for progress; None if it is not known.
+
+    Notes
+    -----
+    Memory is that of one batch, of the sums CᵀC and CᵀX, and of the 256 samples that are
+    represented worst, which replace idle atoms.
+    """
 
     def step(atoms: np.ndarray, gram: np.ndarray) -> Round:
         known = gram if settings.bound == 0 else None
@@ -143,15 +188,39 @@ def step_in_batches(passes: Passes, weighing: Weighing, settings: Settings) -> S
 def run_rounds(
     state: TrainingState,
     step: Step,
-    settings: Settings,
+    settings: KSVDSettings,
     *,
     max_iter: int,
     min_improvement: float,
     after: Callable[[TrainingState], bool],
 ) -> bool:
-    """Repeat the step from the state on, which is updated; False if it still improves.
+    """Repeat the step from the state on, which is updated.
 
-    ``after(state)`` is called at the end of every round; True stops.
+    Parameters
+    ----------
+    state : TrainingState
+        Where training starts: new, or read from a checkpoint.
+    step : callable
+        One round on the data, from :func:`step_in_memory` or :func:`step_in_batches`.
+    settings : KSVDSettings
+        Of the round; here only ``max_coherence`` is used, to find duplicates.
+    max_iter : int
+        Number of rounds, those of the checkpoint included.
+    min_improvement : float
+        Stop when a round improves the objective by less than this share; 0 runs all rounds.
+    after : callable
+        ``after(state)`` is called at the end of every round; True stops.
+
+    Returns
+    -------
+    bool
+        False if the objective still improves when the rounds are used up.
+
+    Notes
+    -----
+    Atoms that no sample uses, and one of every two that are nearly parallel, are replaced by the
+    samples that are represented worst. After the last round nothing is replaced, because a new
+    atom would not be coded with.
     """
     gram = gram_matrix(state.atoms)
     while state.iteration < max_iter:

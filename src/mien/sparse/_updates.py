@@ -115,7 +115,17 @@ class CodeStatistics(AdditiveStatistics):
         self.data = np.zeros((n_atoms, n_features), dtype)
 
     def collect(self, X: Any, y: Any = None, forget: float = 1.0) -> Self:
-        """Add a batch X (n, d) with its codes y; what was there before counts ``forget`` times."""
+        """Add a batch of samples with their codes.
+
+        Parameters
+        ----------
+        X : (n, d)
+            Samples.
+        y : csr_matrix (n, n_atoms)
+            Their codes.
+        forget : float
+            What was added before counts this many times; below 1 the past fades.
+        """
         codes: sparse.csr_matrix = y
         if forget != 1.0:
             self.n_samples *= forget
@@ -147,7 +157,13 @@ class CodeStatistics(AdditiveStatistics):
         return type(self)(n_atoms, n_features, self.data.dtype)
 
     def clear(self, idle: np.ndarray) -> None:
-        """Forget what was known of some atoms."""
+        """Reset the sums of some atoms.
+
+        Parameters
+        ----------
+        idle : (k,)
+            Indices of atoms that were replaced: what their predecessors coded says nothing of them.
+        """
         self.codes[idle] = 0
         self.codes[:, idle] = 0
         self.data[idle] = 0

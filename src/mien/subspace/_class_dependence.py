@@ -18,12 +18,13 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import NON_NEGATIVE, POSITIVE
+from mien._core.linalg import median_distance
 from mien._core.rows import validate_rows
 from mien._core.types import FLOATS
 from mien._core.validation import check_labels
 from mien.errors import InputError
 from mien.subspace._base import BATCH_BYTES
-from mien.subspace._kernels import KERNELS, compute_kernel, median_distance
+from mien.subspace._kernels import KERNELS, compute_kernel
 
 __all__ = ["ClassDependenceFeatures"]
 

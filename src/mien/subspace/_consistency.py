@@ -30,6 +30,7 @@ __all__ = [
     "scale_n_components",
 ]
 
+_FOLDS = 3
 MIN_GROUPS = 4
 MOST_POINTS = 1500
 
@@ -78,7 +79,7 @@ def group_consistency(X: Any, groups: Any, *, metric: str = "cosine") -> float:
 
 
 def hold_out_groups(
-    groups: np.ndarray, n_splits: int = 3, random_state: Any = None
+    groups: np.ndarray, random_state: Any = None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Rows (learn, held out) of each fold: whole groups are held out, never parts of one.
 
@@ -92,7 +93,7 @@ def hold_out_groups(
             f"choosing by held-out groups needs at least {MIN_GROUPS} groups of two or more "
             f"points; got {len(names)}: give the number yourself"
         )
-    n_splits = min(n_splits, len(names) // 2)
+    n_splits = min(_FOLDS, len(names) // 2)
     useful = np.flatnonzero(np.isin(groups, names))
     fold = assign_folds(groups[useful], n_splits, check_random_state(random_state))
     for part in range(n_splits):
@@ -140,7 +141,7 @@ def scale_n_components(n_components: int, n_learned: int, n_residuals: int) -> i
     return max(n_components, min(grown, n_residuals // 2))
 
 
-def choose_n_components(X: Any, groups: Any, *, n_splits: int = 3, random_state: Any = None) -> int:
+def choose_n_components(X: Any, groups: Any, *, random_state: Any = None) -> int:
     """Number of principal components before whitening that serves held-out groups best.
 
     Parameters
@@ -148,10 +149,8 @@ def choose_n_components(X: Any, groups: Any, *, n_splits: int = 3, random_state:
     X : (n_samples, n_features)
     groups : (n_samples,)
         -1 for points in no group. At least four groups of two or more points.
-    n_splits : int
-        Folds over groups.
     random_state : int, RandomState or None
-        Draws the folds, and which groups are looked at beyond 1,500 points.
+        Draws the folds, and which groups are used beyond 1,500 points.
 
     Returns
     -------
@@ -163,7 +162,7 @@ def choose_n_components(X: Any, groups: Any, *, n_splits: int = 3, random_state:
     groups = check_groups(groups, len(X))
     rows = sample_groups(groups, rng)
     X, groups = np.asarray(X[rows], dtype=np.float64), groups[rows]
-    folds = list(hold_out_groups(groups, n_splits, rng))
+    folds = list(hold_out_groups(groups, rng))
     smallest = min(len(learn) - len(np.unique(groups[learn])) for learn, _ in folds)
     grid = dimension_grid(max(1, min(smallest, X.shape[1])))
     scores = np.zeros((len(folds), len(grid)))
@@ -204,7 +203,6 @@ def choose_sigma(
     project: Callable[[float, np.ndarray, np.ndarray], list[np.ndarray]],
     *,
     candidates: Sequence[float] | None = None,
-    n_splits: int = 3,
     random_state: Any = None,
 ) -> tuple[float, int]:
     """Width of a Gaussian kernel that serves held-out groups best.
@@ -231,7 +229,7 @@ def choose_sigma(
     rng = check_random_state(random_state)
     if candidates is None:
         candidates = [median_root(squared_distances) * factor for factor in (8, 4, 2, 1, 0.5)]
-    folds = list(hold_out_groups(groups, n_splits, rng))
+    folds = list(hold_out_groups(groups, rng))
     found = []
     for sigma in track(candidates, "choosing sigma"):
         by_fold = [

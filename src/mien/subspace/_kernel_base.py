@@ -19,7 +19,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from mien._core.constraints import FRACTION, POSITIVE, POSITIVE_INTEGER
-from mien._core.linalg import fix_signs
+from mien._core.linalg import fix_signs, median_distance
 from mien._core.rows import validate_rows
 from mien._core.statistics import GroupStatistics
 from mien._core.types import FLOATS
@@ -43,7 +43,6 @@ from mien.subspace._kernels import (
     fastfood_map,
     gaussian,
     map_features,
-    median_distance,
     nystroem_map,
 )
 from mien.subspace._null_space import NullSpaceProjection
@@ -56,7 +55,27 @@ LinearModel = NullSpaceProjection | RelevantComponents
 
 
 class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Shared by both: the kernel, its width, its approximation, and projecting."""
+    """Base of the kernel projections: the kernel, its width, its approximation, and projecting.
+
+    Subclasses say which directions of the feature space are kept; their parameters are described
+    with them.
+
+    See Also
+    --------
+    KernelNullSpaceProjection : keeps directions in which no group varies.
+    KernelRelevantComponents : whitens the variation inside groups.
+
+    Notes
+    -----
+    A kernel of n points takes n² numbers and n³ time. Beyond some thousands of points,
+    ``approximation`` replaces it by explicit features: "nystroem" by ``approximation_size`` of the
+    points, for any kernel; "fastfood" by random frequencies, for the Gaussian kernel and at any
+    dimension. The projection is then linear in these features.
+
+    References
+    ----------
+    [Kumar2007]_, [Le2013]_ in the :doc:`bibliography </bibliography>`.
+    """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "kernel": [StrOptions(set(KERNELS)), callable],
@@ -236,7 +255,7 @@ class KernelProjection(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEs
         return self.approximation_size or min(n, 2000)
 
     def _check_size(self, n_features: int, groups: np.ndarray) -> None:
-        """Refuse before any work what so many features cannot do."""
+        """Refuse before any work what this number of features cannot do."""
 
     def _solve(self, K: np.ndarray, groups: np.ndarray, n_components: Any) -> KernelSolution:
         raise NotImplementedError

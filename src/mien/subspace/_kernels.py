@@ -13,9 +13,8 @@ from sklearn.utils import check_random_state
 from mien._core.linalg import numerical_rank
 from mien.errors import InputError
 from mien.kernelmaps import Fastfood
-from mien.subspace._consistency import median_root
 
-__all__ = ["KERNELS", "compute_kernel", "map_features", "median_distance"]
+__all__ = ["KERNELS", "compute_kernel", "map_features"]
 
 KERNELS = ("rbf", "cosine", "laplacian", "linear", "polynomial", "precomputed", "sigmoid")
 
@@ -52,13 +51,6 @@ def gaussian(squared_distances: np.ndarray, sigma: float | None) -> np.ndarray:
         raise InputError(f"sigma must be greater than 0; got {sigma!r}")
     squared_distances /= -(squared_distances.dtype.type(sigma) ** 2)
     return np.exp(squared_distances, out=squared_distances)
-
-
-def median_distance(X: np.ndarray, random_state: Any = None, most: int = 1000) -> float:
-    """Median distance of two different points, of at most ``most`` of them; 1 where all agree."""
-    if len(X) > most:
-        X = X[np.sort(check_random_state(random_state).permutation(len(X))[:most])]
-    return median_root(euclidean_distances(np.asarray(X, dtype=np.float64), squared=True))
 
 
 def nystroem_map(

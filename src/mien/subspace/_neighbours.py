@@ -137,7 +137,7 @@ class NearestNeighbourIdentifier(ClassifierMixin, BaseEstimator):
         return _vote(found.labels)
 
     def identify(self, X: Any, threshold: float, unknown: int | str | None = None) -> np.ndarray:
-        """Names (n_probes,), and ``unknown`` for whoever scores below the threshold.
+        """Names (n_probes,), and ``unknown`` where the score is below the threshold.
 
         Parameters
         ----------

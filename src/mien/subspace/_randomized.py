@@ -11,20 +11,20 @@ from mien.subspace._base import row_batches
 
 __all__ = ["randomized_directions"]
 
+_PASSES = 6  # of the power iteration
+
 
 def randomized_directions(
-    X: np.ndarray, n_directions: int, *, n_passes: int = 6, random_state: object = None
+    X: np.ndarray, n_directions: int, *, random_state: object = None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Block power iteration on the total scatter, without ever forming it.
 
     Parameters
     ----------
     X : (n, d)
-        An array or a memory map; it is read in batches, ``n_passes + 1`` times.
+        An array or a memory map; it is read in batches, seven times.
     n_directions : int
-        How many; a few more are carried for accuracy.
-    n_passes : int
-        Passes of the power iteration.
+        Number of directions; a few more are computed for accuracy.
 
     Returns
     -------
@@ -43,15 +43,15 @@ def randomized_directions(
         mean += batch.sum(axis=0, dtype=np.float64)
     mean /= n
     basis = linalg.qr(rng.standard_normal((d, k)), mode="economic", check_finite=False)[0]
-    for done in range(1, n_passes + 1):
+    for done in range(1, _PASSES + 1):
         image = np.zeros((d, k))
         for batch, _ in row_batches(X, rows):
             centred = batch - mean
             image += centred.T @ (centred @ basis)
         # The last pass gives Rayleigh quotients, so its basis is rotated and not replaced.
-        if done < n_passes:
+        if done < _PASSES:
             basis = linalg.qr(image, mode="economic", check_finite=False)[0]
-        report("directions of most variance", done, n_passes)
+        report("directions of most variance", done, _PASSES)
     values, rotation = linalg.eigh(basis.T @ image, check_finite=False)
     order = np.argsort(values)[::-1][:n_directions]
     return mean, basis @ rotation[:, order], np.sqrt(np.maximum(values[order], 0))

@@ -164,7 +164,7 @@ class RelevantComponents(GroupProjection):
     -----
     The within-group covariance is ``S_g / N`` with N the points in groups, as in metric-learn;
     the paper's text leaves N out, which scales every distance alike. Points in no group (-1)
-    count in the total scatter only. The paper's objection stands: whitening divides by the root
+    count in the total scatter only. The paper's objection holds: whitening divides by the root
     of each eigenvalue and leaves out those that are zero, where the null space method begins.
 
     References

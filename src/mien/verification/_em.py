@@ -22,8 +22,8 @@ from mien._core.statistics import GroupStatistics
 from mien.errors import InputError
 
 __all__ = [
+    "EMState",
     "Prior",
-    "State",
     "WorkingStatistics",
     "floor_covariance",
     "keep_threads",
@@ -41,7 +41,7 @@ _TOO_FAR_APART = (
 
 
 @dataclass(frozen=True)
-class State:
+class EMState:
     """Both covariances by the basis V (r, r) that diagonalises them.
 
     ``Te = V⁻ᵀ V⁻¹`` and ``Tm = V⁻ᵀ diag(psi) V⁻¹``; ``log_det`` is ``log|det V|``.
@@ -150,7 +150,7 @@ def floor_covariance(covariance: np.ndarray, floor: float) -> tuple[np.ndarray, 
     return symmetrize(lifted), low
 
 
-def make_state(identity: np.ndarray, variation: np.ndarray, floor: float) -> State:
+def make_state(identity: np.ndarray, variation: np.ndarray, floor: float) -> EMState:
     """Diagonalise two covariances (r, r) given in working coordinates, after flooring them."""
     r = len(identity)
     return _diagonalise(identity, variation, np.eye(r), 0.0, floor)
@@ -163,7 +163,7 @@ def keep_threads(r: int) -> AbstractContextManager[Any]:
 
 def make_step(
     statistics: WorkingStatistics, prior: Prior | None, *, exact: bool, floor: float
-) -> Callable[[State], tuple[State, float]]:
+) -> Callable[[EMState], tuple[EMState, float]]:
     """One iteration as a function of the state, for ``run_em``.
 
     Returns
@@ -181,7 +181,7 @@ def make_step(
             float(np.linalg.slogdet(prior.variation)[1]),
         )
 
-    def step(state: State) -> tuple[State, float]:
+    def step(state: EMState) -> tuple[EMState, float]:
         identity, variation, explained, total = _expect(statistics, state, exact=exact)
         if prior is None:
             source = None
@@ -213,7 +213,7 @@ def _mix(estimate: np.ndarray, source: np.ndarray, strength: float) -> np.ndarra
 
 
 def _expect(
-    statistics: WorkingStatistics, state: State, *, exact: bool
+    statistics: WorkingStatistics, state: EMState, *, exact: bool
 ) -> tuple[np.ndarray, np.ndarray, float, float]:
     """Both M-step averages in the basis V, and the two sums that the likelihood needs.
 
@@ -254,7 +254,7 @@ def _expect(
 
 def _diagonalise(
     identity: np.ndarray, variation: np.ndarray, V: np.ndarray, log_det: float, floor: float
-) -> State:
+) -> EMState:
     """The basis of two covariances that are given in the basis V, floored in working ones."""
     n_floored = 0
     metric = floor * (V.T @ V)
@@ -275,7 +275,7 @@ def _diagonalise(
     turned = linalg.solve_triangular(
         L, np.asfortranarray(rotation[:, ::-1]), lower=True, trans="T", check_finite=False
     )
-    return State(
+    return EMState(
         V @ turned,
         np.maximum(psi[::-1], 0.0),
         log_det - float(np.log(np.diag(L)).sum()),
@@ -302,7 +302,7 @@ def _is_above(matrix: np.ndarray, bound: np.ndarray) -> bool:
 
 
 def _log_likelihood(
-    statistics: WorkingStatistics, state: State, explained: float, total: float
+    statistics: WorkingStatistics, state: EMState, explained: float, total: float
 ) -> float:
     """Marginal log-likelihood of all vectors in working coordinates."""
     n_samples, r = statistics.n_samples, len(state.psi)
@@ -313,7 +313,7 @@ def _log_likelihood(
 
 def _penalty(
     statistics: WorkingStatistics,
-    state: State,
+    state: EMState,
     strength: float,
     source: tuple[np.ndarray, np.ndarray],
     log_dets: tuple[float, float],
@@ -334,8 +334,8 @@ def _penalty(
 
 def _approximate_cost(
     statistics: WorkingStatistics,
-    state: State,
-    following: State,
+    state: EMState,
+    following: EMState,
     prior: Prior | None,
     identity: np.ndarray,
     variation: np.ndarray,

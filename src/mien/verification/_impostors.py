@@ -237,7 +237,7 @@ def measure_impostors(z: np.ndarray, owner: np.ndarray) -> ImpostorEvidence | No
     z : (n_pictures, n_people)
         Deviates of every enrolled picture with every enrolled person.
     owner : (n_pictures,) int
-        Whose picture it is, as a column of z; its own column is not looked at.
+        Whose picture it is, as a column of z; its own column is ignored.
 
     Returns
     -------

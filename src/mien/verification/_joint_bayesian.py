@@ -16,14 +16,14 @@ from sklearn.utils.validation import check_is_fitted
 from mien._core.constraints import FRACTION, NON_NEGATIVE, POSITIVE_INTEGER
 from mien._core.em import run_em
 from mien._core.linalg import symmetrize
-from mien._core.pairs import area_under_roc, score_all_pairs
+from mien._core.pairs import score_all_pairs, share_in_order
 from mien._core.rows import validate_rows
 from mien._core.statistics import GroupStatistics, agree_features
 from mien._core.validation import check_labels
 from mien.errors import InputError, ModelDamagedError, NumericsWarning
 from mien.verification._em import (
+    EMState,
     Prior,
-    State,
     WorkingStatistics,
     keep_threads,
     make_state,
@@ -102,7 +102,7 @@ def _find_neutral(moments: GroupStatistics, rank_tol: float) -> tuple[Basis, flo
     return Basis(directions / deviation, directions * deviation), share
 
 
-def _start(statistics: WorkingStatistics, floor: float) -> State:
+def _start(statistics: WorkingStatistics, floor: float) -> EMState:
     """Both covariances by moments: unbiased within, and what the sums of people have beyond it."""
     n, n_samples = statistics.n_people, statistics.n_samples
     between = statistics.between()
@@ -313,10 +313,10 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Add people or pictures to what was seen, and learn from all of it.
+        """Add people or pictures to the training data, and fit to all of it.
 
         The result is that of `fit` on everything seen so far, whatever the size of the batches:
-        statistics are added, and EM starts anew from them. While nobody has two pictures, or all
+        statistics are added, and EM starts again from them. While nobody has two pictures, or all
         are of one person, batches are only collected, and the model is not fitted yet.
 
         Parameters
@@ -339,13 +339,23 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         return self
 
     def score(self, X: Any, y: Any) -> float:
-        """Area under the ROC curve of all pairs of vectors X (n, d) of people y (n,).
+        """Area under the ROC curve of all pairs of vectors.
 
-        The probability that a genuine pair scores above an impostor pair: 1 is perfect, 0.5 is
-        chance. It does not depend on the scale of the ratios; see
-        :class:`mien.evaluation.PairScorer` for measures that do.
+        Parameters
+        ----------
+        X : (n, d)
+            Vectors.
+        y : (n,)
+            Their people; at least one pair of one person and one of two.
+
+        Returns
+        -------
+        float
+            The probability that a genuine pair scores above an impostor pair: 1 is perfect, 0.5 is
+            chance. It does not depend on the scale of the ratios; see
+            :class:`mien.evaluation.PairScorer` for measures that do.
         """
-        return area_under_roc(*score_all_pairs(self, X, y))
+        return share_in_order(*score_all_pairs(self, X, y))
 
     def _keep(self, statistics: GroupStatistics | None) -> None:
         if statistics is not None:
@@ -364,7 +374,7 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
             if y is None:
                 raise InputError(
                     f"{type(self).__name__} requires y to be passed, but the target y is None: "
-                    "who is on each picture?"
+                    "give the person in each picture"
                 )
             X = validate_rows(
                 self,
@@ -452,7 +462,7 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         self.objective_ = result.objective + _objective_offset(working, basis, exact=exact)
         self.n_iter_ = result.n_iter
 
-    def _regularise(self, moments: GroupStatistics) -> tuple[Basis, Prior | None, State | None]:
+    def _regularise(self, moments: GroupStatistics) -> tuple[Basis, Prior | None, EMState | None]:
         """Working coordinates, and the neutral source with its state where people are few."""
         n_people, d = moments.n_groups, moments.n_features
         basis = None
@@ -473,7 +483,7 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         prior = Prior(share * eye, (1 - share) * eye, self.prior_people_ / n_people)
         return basis, prior, make_state(prior.identity, prior.variation, max(self.floor, 1e-12))
 
-    def _adopt(self, state: State, basis: Basis) -> None:
+    def _adopt(self, state: EMState, basis: Basis) -> None:
         """Set what scoring needs from a state in working coordinates."""
         loadings = basis.colourer @ linalg.inv(state.V, check_finite=False).T
         self.variation_covariance_ = loadings @ loadings.T
@@ -517,7 +527,7 @@ def _find_lack(moments: GroupStatistics) -> str | None:
     return None
 
 
-def _warn_of_floor(state: State, r: int, floor: float) -> None:
+def _warn_of_floor(state: EMState, r: int, floor: float) -> None:
     if state.n_floored:
         warnings.warn(
             f"in {state.n_floored} of {r} directions the pictures of a person hardly differ; "

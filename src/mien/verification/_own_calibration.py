@@ -349,7 +349,7 @@ def calibrate_own(
     X : (n, d)
         Vectors of unit length.
     people : (n,)
-        Who is on them. At most 300 people and four pictures of each are looked at, the first ones.
+        Who is on them. At most 300 people and four pictures of each are used, the first ones.
     impostors : {"lookalikes", "strangers"}
         Kind of impostors.
     prior : ImpostorPrior, optional

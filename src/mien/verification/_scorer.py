@@ -111,7 +111,21 @@ class MakesDecisions:
         """Raise an error where there are no thresholds yet."""
 
     def probability(self, log_ratios: Any, prior: float = 0.5) -> np.ndarray:
-        """Probability that both sides show one person, from log ratios and a stated prior."""
+        """Probability that both sides show one person.
+
+        Parameters
+        ----------
+        log_ratios : array-like
+            Natural log-likelihood ratios, of any shape.
+        prior : float
+            Probability before the comparison, between 0 and 1. It is the caller's to state: 0.5
+            says that both answers were equally likely, which is rarely true in a search.
+
+        Returns
+        -------
+        array of the same shape
+            Posterior probabilities, by Bayes' rule.
+        """
         from scipy.special import expit, logit
 
         if not 0 < prior < 1:
@@ -236,7 +250,19 @@ class Scorer(MakesDecisions):
         return len(self.model_.mean_)
 
     def score_pairs(self, X1: Any, X2: Any) -> np.ndarray:
-        """Calibrated log ratios (n,) of the pairs ``X1[i], X2[i]``, one picture on either side."""
+        """Calibrated log ratios of pairs of pictures, one picture on either side.
+
+        Parameters
+        ----------
+        X1, X2 : (n, d)
+            Vectors of the features that the model was fitted on; row i of one is compared with row
+            i of the other.
+
+        Returns
+        -------
+        (n,)
+            Natural log-likelihood ratios: above 0 speaks for one person, below for two.
+        """
         X1, X2 = self._check("X1", X1), self._check("X2", X2)
         if X1.shape != X2.shape:
             raise InputError(f"X1 and X2 must be pairs; got {X1.shape} and {X2.shape}")
@@ -254,14 +280,42 @@ class Scorer(MakesDecisions):
         return scores
 
     def score_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
-        """Calibrated log ratios (n, m) of every x with every y, or of every two of X."""
+        """Calibrated log ratios of all pairs.
+
+        Parameters
+        ----------
+        X : (n, d)
+            Vectors, one picture each.
+        Y : (m, d) or None
+            Vectors to compare them with; None compares every two of X.
+
+        Returns
+        -------
+        (n, m)
+            Natural log-likelihood ratios. The memory is that of the result: score in blocks of rows
+            where it would be too large.
+        """
         left = self._check("X", X)
         right = left if Y is None else self._check("Y", Y)
         ones = [np.ones(len(side), dtype=np.int64) for side in (left, right)]
         return self.score_sums(ones[0], left, ones[1], right)
 
     def score_sets(self, probes: Sequence[Any], galleries: Sequence[Any]) -> np.ndarray:
-        """Calibrated log ratios (n_probes, n_galleries) of lists of (m_i, d) pictures."""
+        """Calibrated log ratios of sets of pictures.
+
+        Parameters
+        ----------
+        probes : list of (k_i, d)
+            Sets of vectors; each set shows one person, such as the faces of a track.
+        galleries : list of (m_j, d)
+            Sets to compare them with, such as the pictures that somebody was enrolled from.
+
+        Returns
+        -------
+        (n_probes, n_galleries)
+            Natural log-likelihood ratios, calibrated for the sizes of both sets: more pictures give
+            more extreme ratios, in the right proportion.
+        """
         return self.score_sums(
             *sum_sets("probes", probes, partial(self._check, "probes")),
             *sum_sets("galleries", galleries, partial(self._check, "galleries")),
@@ -334,7 +388,21 @@ class Scorer(MakesDecisions):
         return vectors, constants, sizes
 
     def query_terms(self, X: Any, sizes: Any) -> np.ndarray:
-        """What single probes X (n, d) add to their ratio with people of the sizes (q,): (n, q)."""
+        """The part of a ratio that a probe contributes by itself.
+
+        Parameters
+        ----------
+        X : (n, d)
+            Single probes.
+        sizes : (q,) int
+            Numbers of pictures of the people that they are compared with.
+
+        Returns
+        -------
+        (n, q)
+            Terms to add to an inner product with a person's vector: they depend on the probe and on
+            the number of pictures, not on who the person is.
+        """
         X = self._check("X", X)
         terms = np.zeros((len(X), len(np.asarray(sizes))), dtype=X.dtype)
         for index, ratio in enumerate(self._ratios.values()):

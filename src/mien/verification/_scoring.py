@@ -54,18 +54,54 @@ class RatioScores:
     rank_: int
 
     def transform(self, X: Any) -> np.ndarray:
-        """Templates (n, rank_) of vectors X (n, d); their inner product is the cross term."""
+        """Templates of vectors: compute them once per picture, compare them often.
+
+        Parameters
+        ----------
+        X : (n, d)
+            Vectors of the features that the model was fitted on.
+
+        Returns
+        -------
+        (n, rank_)
+            Templates. Their inner product is the cross term of the log ratio; see
+            :meth:`score_templates` for the whole of it.
+        """
         return GaussianRatio.of(self).templates(self._check(X))
 
     def score_templates(self, T1: Any, T2: Any) -> np.ndarray:
-        """Log ratios (n,) of pairs of templates (n, rank_), row by row."""
+        """Log ratios of pairs of templates.
+
+        Parameters
+        ----------
+        T1, T2 : (n, rank_)
+            Templates from :meth:`transform`, compared row by row.
+
+        Returns
+        -------
+        (n,)
+            Natural log-likelihood ratios, equal to those of :meth:`score_pairs` up to rounding.
+        """
         T1, T2 = self._check_templates(T1), self._check_templates(T2)
         if T1.shape != T2.shape:
             raise InputError(f"the templates must be pairs; got {T1.shape} and {T2.shape}")
         return GaussianRatio.of(self).score_templates(T1, T2)
 
     def score_pairs(self, X1: Any, X2: Any) -> np.ndarray:
-        """Log ratios (n,) of the pairs ``X1[i], X2[i]``, each (n, d)."""
+        """Log ratios of pairs of vectors.
+
+        Parameters
+        ----------
+        X1, X2 : (n, d)
+            Vectors of the features that the model was fitted on; row i of one is compared with row
+            i of the other.
+
+        Returns
+        -------
+        (n,)
+            Natural log-likelihood ratios: above 0 speaks for one person, below for two.
+            They are calibrated only as far as the model's assumptions hold; see :class:`Verifier`.
+        """
         X1, X2 = self._check(X1), self._check(X2)
         if X1.shape != X2.shape:
             raise InputError(f"X1 and X2 must be pairs; got {X1.shape} and {X2.shape}")

@@ -72,7 +72,18 @@ class SetScores:
         return len(self.sizes)
 
     def score(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        """Calibrated log ratios (n_pairs,) of sets a (n_pairs,) with sets b; the smaller probes."""
+        """Calibrated log ratios of pairs of sets.
+
+        Parameters
+        ----------
+        a, b : (n_pairs,) int
+            Indices of sets. The smaller set of a pair is the probe.
+
+        Returns
+        -------
+        (n_pairs,)
+            Natural log-likelihood ratios.
+        """
         smaller = self.sizes[a] <= self.sizes[b]
         probe, other = np.where(smaller, a, b), np.where(smaller, b, a)
         k = np.minimum(self.sizes[probe], self.scorer.probe_sizes_[-1]).astype(np.int64)
@@ -127,7 +138,13 @@ class SetScores:
         return scores
 
     def join(self, keep: np.ndarray, gone: np.ndarray) -> None:
-        """Add sets ``gone`` to sets ``keep``, pair by pair; nobody is in two pairs."""
+        """Merge sets, in place.
+
+        Parameters
+        ----------
+        keep, gone : (n_pairs,) int
+            Set ``gone[i]`` is added to set ``keep[i]``; no set is in two pairs.
+        """
         self.sizes[keep] += self.sizes[gone]
         self.sums[keep] += self.sums[gone]
         for held in self._coordinates.values():

@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mien._core.logistic import cllr
+from mien._core.logistic import mean_ratio_cost
 
-__all__ = ["SetScores", "Trials", "draw_trials", "join_trials"]
+__all__ = ["ScoreSets", "Trials", "draw_trials", "join_trials"]
 
 _MAX_TRIALS = 24_000_000
 _MAX_PROBES_PER_PERSON = 3
 
 #: ``score(probe sets, gallery sets)`` gives one matrix (n_probes, n_galleries) per candidate.
-SetScores = Callable[[list[np.ndarray], list[np.ndarray]], list[np.ndarray]]
+ScoreSets = Callable[[list[np.ndarray], list[np.ndarray]], list[np.ndarray]]
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,16 @@ class Trials:
     same: np.ndarray
 
     def thin(self, maximum: int, rng: np.random.RandomState) -> Trials:
-        """All genuine trials, and at most so many impostor trials."""
+        """All genuine trials, and some of the impostor trials.
+
+        Parameters
+        ----------
+        maximum : int
+            Above this number of impostor trials, this many are drawn; duplicates of the draw are
+            dropped.
+        rng : RandomState
+            Draws them.
+        """
         impostors = np.flatnonzero(~self.same)
         if len(impostors) > maximum:
             impostors = np.unique(impostors[rng.randint(0, len(impostors), maximum)])
@@ -67,7 +76,7 @@ class Trials:
 
     def cllr(self, cell: np.ndarray) -> float:
         """Cost of the fused ratio in bits."""
-        return cllr(self.fuse(cell), self.same)
+        return mean_ratio_cost(self.fuse(cell), self.same)
 
 
 def _deal_sets(
@@ -87,7 +96,7 @@ def _deal_sets(
 
 
 def draw_trials(
-    score: SetScores,
+    score: ScoreSets,
     X: np.ndarray,
     people: np.ndarray,
     rows: np.ndarray,

@@ -178,7 +178,18 @@ class ThresholdTable:
         return replace(self, tail_scale=mixed * _upper(n + _BORROWED))
 
     def supports(self, far: float) -> bool:
-        """Whether the trials are enough for this false accept rate."""
+        """Whether the trials are enough for a false accept rate.
+
+        Parameters
+        ----------
+        far : float
+            The rate, between 0 and 1.
+
+        Returns
+        -------
+        bool
+            False where the rate would have to be extrapolated.
+        """
         return far >= self.lowest_far
 
     def threshold(
@@ -263,7 +274,7 @@ class ThresholdTable:
     def from_arrays(cls, arrays: dict[str, Any]) -> Self:
         """Build the table from :meth:`to_arrays`, after checking that its parts fit."""
         if set(arrays) != {part.name for part in fields(cls)}:
-            raise ModelDamagedError("a table of thresholds lacks a part or has one too many")
+            raise ModelDamagedError("a table of thresholds has missing or unknown parts")
         table = cls(**{**arrays, "lowest_far": float(arrays["lowest_far"])})
         shape = len(table.probe_sizes), len(table.sizes)
         if (

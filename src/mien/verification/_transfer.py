@@ -20,7 +20,7 @@ from mien._core.rows import check_rows
 from mien._core.statistics import GroupStatistics, agree_features
 from mien._core.validation import check_labels
 from mien.errors import InputError, NumericsWarning
-from mien.verification._em import Prior, State, WorkingStatistics, keep_threads, make_step
+from mien.verification._em import EMState, Prior, WorkingStatistics, keep_threads, make_step
 from mien.verification._joint_bayesian import (
     Basis,
     JointBayesian,
@@ -41,7 +41,7 @@ from mien.verification._steps import KeepsFitted, apply_steps, split_steps
 __all__ = ["TransferJointBayesian"]
 
 #: Candidates of "auto" as multiples of the default, from the strongest.
-CANDIDATES = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0, 0.5, 0.25, 0.12, 0.06, 0.015, 0.002)
+STRENGTHS = (32.0, 16.0, 8.0, 4.0, 2.0, 1.0, 0.5, 0.25, 0.12, 0.06, 0.015, 0.002)
 #: The default of "auto": the source weighs as much as twice as many people as it has directions.
 PEOPLE_PER_DIRECTION = 2.0
 # With fewer people than this none can be held out, and the default stays.
@@ -91,9 +91,9 @@ class _HeldOutPart:
         self.working = WorkingStatistics.from_moments(moments, centre, whitener)
         self._points = (X[rows] - centre) @ whitener
         self._inverse = inverse.reshape(pairs.rows.shape)
-        self.states: dict[int, State] = {}
+        self.states: dict[int, EMState] = {}
 
-    def score(self, candidate: int, strength: float) -> tuple[State, np.ndarray]:
+    def score(self, candidate: int, strength: float) -> tuple[EMState, np.ndarray]:
         """State and log ratios of the pairs, from the next stronger candidate that was tried."""
         stronger = max((tried for tried in self.states if tried < candidate), default=None)
         start = None if stronger is None else self.states[stronger]
@@ -105,7 +105,7 @@ class _HeldOutPart:
 
 def _score_part(
     part: _HeldOutPart, candidate: int, count: float, n_people: int | None
-) -> tuple[State, np.ndarray]:
+) -> tuple[EMState, np.ndarray]:
     """Score a part with the source counted as so many people."""
     # A given lambda stays in a part; a number of people weighs more among fewer others.
     return part.score(candidate, count / (n_people or part.working.n_people))
@@ -250,10 +250,21 @@ rank_, objective_, n_iter_, n_people_, n_samples_, features_, truncation_error_
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Adapt the source to vectors X (n, d) of people y (n,).
+        """Adapt the source to new people.
 
-        Statistics and iterators of batches are taken as well, if `source_people` or `strength` is
-        a number: "auto" has to see the vectors of the people that it holds out.
+        Parameters
+        ----------
+        X : (n, d), GroupStatistics, or iterator of (X, y)
+            Vectors of the source's features. Statistics and iterators of batches are taken if
+            `source_people` or `strength` is a number: "auto" has to see the vectors of the people
+            that it holds out.
+        y : (n,)
+            Their people. A handful of people with a few pictures each is enough.
+
+        Returns
+        -------
+        TransferJointBayesian
+            Itself.
         """
         self._fit(X, y, keep=self.keep_statistics)
         return self
@@ -311,9 +322,20 @@ rank_, objective_, n_iter_, n_people_, n_samples_, features_, truncation_error_
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None) -> Self:
-        """Add people or pictures; `source_people_` (or a given `strength`) stays as it was found.
+        """Add people or pictures.
 
-        The result is what `fit` would give for all people with that strength.
+        Parameters
+        ----------
+        X : (n, d)
+            Vectors.
+        y : (n,)
+            Their people; labels that were seen before get more pictures.
+
+        Returns
+        -------
+        TransferJointBayesian
+            Itself. `source_people_`, or a given `strength`, stays as it was found: the result is
+            what `fit` would give for all people with that strength.
         """
         if hasattr(self, "projection_"):
             return super().partial_fit(X, y)
@@ -353,8 +375,8 @@ rank_, objective_, n_iter_, n_people_, n_samples_, features_, truncation_error_
         return shrinkage, self._source.mean_ + shrinkage * (moments.mean - self._source.mean_)
 
     def _adapt(
-        self, working: WorkingStatistics, strength: float, tol: float, start: State | None = None
-    ) -> EMResult[State]:
+        self, working: WorkingStatistics, strength: float, tol: float, start: EMState | None = None
+    ) -> EMResult[EMState]:
         """EM in the source's coordinates, from the source or from a state nearer to the end."""
         psi = self._source.variance_ratios_
         identity = np.maximum(psi / (1 + psi), self.floor)
@@ -362,7 +384,7 @@ rank_, objective_, n_iter_, n_people_, n_samples_, features_, truncation_error_
         prior = Prior(np.diag(identity), np.diag(variation), strength)
         if start is None:
             V = np.diag(1 / np.sqrt(variation))
-            start = State(V, identity / variation, -0.5 * float(np.log(variation).sum()))
+            start = EMState(V, identity / variation, -0.5 * float(np.log(variation).sum()))
         exact = self.e_step == "exact"
         with keep_threads(len(psi)):
             return run_em(
@@ -379,7 +401,7 @@ rank_, objective_, n_iter_, n_people_, n_samples_, features_, truncation_error_
         _, people = np.unique(y, return_inverse=True)
         n_people = int(people.max()) + 1
         default = PEOPLE_PER_DIRECTION * len(self._source.variance_ratios_)
-        candidates = [default * factor for factor in CANDIDATES]
+        candidates = [default * factor for factor in STRENGTHS]
         useful = int(np.count_nonzero(np.bincount(people) >= 2))
         if useful < _MIN_PEOPLE:
             return default
@@ -401,7 +423,7 @@ rank_, objective_, n_iter_, n_people_, n_samples_, features_, truncation_error_
             scores = np.concatenate([values for _, values in found])
             return person_losses(scores, pairs, calibrate=True)
 
-        chosen, tried, mean, error = search_strengths(len(candidates), CANDIDATES.index(1.0), judge)
+        chosen, tried, mean, error = search_strengths(len(candidates), STRENGTHS.index(1.0), judge)
         report("strength of the source", len(candidates), len(candidates))
         self.strength_path_ = {
             "strength": np.asarray(candidates)[tried] / n_people,

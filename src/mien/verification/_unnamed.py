@@ -95,7 +95,7 @@ class UnnamedFaces:
                 *(_count(values[name]) for name in ("people", "people apart", "faces")),
             )
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-            raise InputError(f"these are no counts of unnamed faces: {error}") from error
+            raise InputError(f"these are not counts of unnamed faces: {error}") from error
 
 
 def _pack(counts: np.ndarray) -> list[list[int]]:

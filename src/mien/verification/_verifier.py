@@ -20,7 +20,7 @@ from mien._core.constraints import (
     PROBABILITY,
 )
 from mien._core.logistic import balance_classes, fit_logistic
-from mien._core.pairs import area_under_roc, score_all_pairs
+from mien._core.pairs import score_all_pairs, share_in_order
 from mien._core.parallel import map_tasks
 from mien._core.progress import track
 from mien._core.rows import validate_rows
@@ -35,7 +35,7 @@ from mien.verification._scorer import (
     offered_candidates,
 )
 from mien.verification._selection import hold_out_people
-from mien.verification._set_trials import SetScores, Trials, draw_trials, join_trials
+from mien.verification._set_trials import ScoreSets, Trials, draw_trials, join_trials
 from mien.verification._steps import KeepsFitted, apply_steps, split_steps
 from mien.verification._thresholds import ThresholdTable
 
@@ -60,7 +60,7 @@ def _fit_rows(rows: np.ndarray, model: Any, X: np.ndarray, y: np.ndarray) -> Any
     return clone(model).fit(X[rows], y[rows])
 
 
-def _set_scores(names: tuple[str, ...], model: JointBayesian) -> SetScores:
+def _set_scores(names: tuple[str, ...], model: JointBayesian) -> ScoreSets:
     """Scores of equally large probe sets and equally large gallery sets, per candidate."""
     return lambda probes, galleries: compare_sets(names, model, probes, galleries)
 
@@ -302,7 +302,7 @@ class Verifier(MakesDecisions, KeepsFitted, BaseEstimator):
 
     def _fit_models(
         self, X: np.ndarray, y: np.ndarray, people: np.ndarray, rng: np.random.RandomState
-    ) -> list[tuple[SetScores, np.ndarray, np.ndarray]]:
+    ) -> list[tuple[ScoreSets, np.ndarray, np.ndarray]]:
         """Scores of sets, vectors as the model sees them, and rows of people it did not see."""
         if not self.cross_fit:
             self._adopt(self.model)
@@ -334,7 +334,7 @@ class Verifier(MakesDecisions, KeepsFitted, BaseEstimator):
             )
         if getattr(self.model_, "steps_", None) is not None:
             raise InputError(
-                "the source of the model has steps of its own: put them before the model, "
+                "the source of the model is a pipeline: put its steps before the model, "
                 "make_pipeline(*source[:-1], TransferJointBayesian(source[-1]))"
             )
         check_is_fitted(self.model_, "projection_")
@@ -371,15 +371,55 @@ class Verifier(MakesDecisions, KeepsFitted, BaseEstimator):
         )
 
     def score_pairs(self, X1: Any, X2: Any) -> np.ndarray:
-        """Calibrated log ratios (n,) of the pairs ``X1[i], X2[i]``, one picture on either side."""
+        """Calibrated log ratios of pairs of pictures, one picture on either side.
+
+        Parameters
+        ----------
+        X1, X2 : (n, d)
+            Vectors of the features that the model was fitted on; row i of one is compared with row
+            i of the other.
+
+        Returns
+        -------
+        (n,)
+            Natural log-likelihood ratios: above 0 speaks for one person, below for two.
+        """
         return self.scorer.score_pairs(self._prepare(X1), self._prepare(X2))
 
     def score_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
-        """Calibrated log ratios (n, m) of every x with every y, or of every two of X."""
+        """Calibrated log ratios of all pairs.
+
+        Parameters
+        ----------
+        X : (n, d)
+            Vectors, one picture each.
+        Y : (m, d) or None
+            Vectors to compare them with; None compares every two of X.
+
+        Returns
+        -------
+        (n, m)
+            Natural log-likelihood ratios. The memory is that of the result: score in blocks of rows
+            where it would be too large.
+        """
         return self.scorer.score_matrix(self._prepare(X), None if Y is None else self._prepare(Y))
 
     def score_sets(self, probes: Sequence[Any], galleries: Sequence[Any]) -> np.ndarray:
-        """Calibrated log ratios (n_probes, n_galleries) of lists of (m_i, d) pictures."""
+        """Calibrated log ratios of sets of pictures.
+
+        Parameters
+        ----------
+        probes : list of (k_i, d)
+            Sets of vectors; each set shows one person, such as the faces of a track.
+        galleries : list of (m_j, d)
+            Sets to compare them with, such as the pictures that somebody was enrolled from.
+
+        Returns
+        -------
+        (n_probes, n_galleries)
+            Natural log-likelihood ratios, calibrated for the sizes of both sets: more pictures give
+            more extreme ratios, in the right proportion.
+        """
         scorer = self.scorer
         return scorer.score_sums(
             *sum_sets("probes", probes, self._prepare),
@@ -399,11 +439,21 @@ class Verifier(MakesDecisions, KeepsFitted, BaseEstimator):
         return self.scorer.score_sums(k, probe_sums, m, gallery_sums)
 
     def score(self, X: Any, y: Any) -> float:
-        """Area under the ROC curve of all pairs of vectors X (n, d) of people y (n,).
+        """Area under the ROC curve of all pairs of vectors.
 
-        See :class:`mien.evaluation.PairScorer` for other measures.
+        Parameters
+        ----------
+        X : (n, d)
+            Vectors.
+        y : (n,)
+            Their people; at least one pair of one person and one of two.
+
+        Returns
+        -------
+        float
+            Between 0 and 1; see :class:`mien.evaluation.PairScorer` for other measures.
         """
-        return area_under_roc(*score_all_pairs(self, X, y))
+        return share_in_order(*score_all_pairs(self, X, y))
 
     # Decisions.
 
@@ -426,7 +476,15 @@ class Verifier(MakesDecisions, KeepsFitted, BaseEstimator):
         return scores >= self.threshold(self.far if far is None else far, size=1)
 
     def explain(self) -> list[dict[str, Any]]:
-        """What was weighed: one row per pair of sizes, with weights, offset, Cllr and trials."""
+        """How the candidates were weighed, for a report.
+
+        Returns
+        -------
+        list of dict
+            One row per pair of sizes (pictures of the probe, pictures of the person), with the
+            weight of each candidate, the offset, Cllr in bits, and the numbers of genuine and
+            impostor trials of held-out people.
+        """
         check_is_fitted(self, "coefficients_")
         rows = []
         for i, k in enumerate(self.probe_sizes_.tolist()):
@@ -471,13 +529,13 @@ class Verifier(MakesDecisions, KeepsFitted, BaseEstimator):
         """Build the verifier from :meth:`to_arrays`, after checking that its parts fit."""
         settings, fitted = arrays["settings"], arrays["fitted"]
         if set(settings) != set(cls._get_param_names()) - {"model"}:
-            raise ModelDamagedError("a Verifier lacks a setting or has one too many")
+            raise ModelDamagedError("a Verifier has missing or unknown settings")
         verifier = cls(arrays["model"], **settings)
         verifier._validate_params()
         if fitted is None:
             return verifier
         if set(fitted) != set(_FITTED):
-            raise ModelDamagedError("a Verifier lacks a part or has one too many")
+            raise ModelDamagedError("a Verifier has missing or unknown parts")
         for name in _FITTED:
             setattr(verifier, name, fitted[name])
         verifier._adopt(arrays["model"])

@@ -140,7 +140,7 @@ class WeakNames(BaseEstimator):
     strangers : float, default=0.3
         Faces per picture that belong to nobody who is listed, to begin with; it is estimated.
     unlisted : float, default=0.2
-        Faces per picture that belong to somebody whose name stands only at other pictures, to
+        Faces per picture that belong to somebody whose name appears only with other pictures, to
         begin with; it is estimated. 0 gives a face no name that its picture does not list.
     max_iter : int, default=20
         Maximum number of rounds.
@@ -161,7 +161,7 @@ class WeakNames(BaseEstimator):
 
     See Also
     --------
-    Verifier : the ratios that it stands on.
+    Verifier : gives the ratios that it uses.
 
     Notes
     -----
@@ -490,7 +490,25 @@ class WeakNames(BaseEstimator):
     def fit_predict(
         self, X: Any, bags: Any, names: Sequence[Iterable[Hashable]], *, groups: Any = None
     ) -> np.ndarray:
-        """Names of all faces, None where they are open."""
+        """Decide which listed name belongs to which face.
+
+        Parameters
+        ----------
+        X : (n_faces, d)
+            Vectors of all faces.
+        bags : (n_faces,) int
+            Picture of each face, as a row of ``names``.
+        names : sequence of iterables
+            Names that are listed for each picture; any hashable labels, in any order.
+        groups : (n_faces,) int or None
+            Faces that are known to be one person, such as a track; -1 for none.
+
+        Returns
+        -------
+        (n_faces,) object
+            The name of each face; None where the evidence leaves it open, or where the face is of
+            somebody who is not listed.
+        """
         self.fit(X, bags, names, groups=groups)
         check_is_fitted(self, "labels_")
         return self.labels_

@@ -21,8 +21,8 @@ from mien.datasets._rendered._people import (
     IDENTITY_NAMES,
     LANDMARK_NAMES,
     NUISANCE_NAMES,
-    Camera,
     Conditions,
+    RenderedCamera,
     describe_pictures,
 )
 from mien.datasets._rendered._shade import hash_bits, normal_deviate, render_numpy
@@ -35,15 +35,15 @@ __all__ = [
     "IDENTITY_NAMES",
     "LANDMARK_NAMES",
     "NUISANCE_NAMES",
-    "Camera",
+    "RenderedCamera",
     "crop_rendered",
     "iter_faces",
     "make_faces",
 ]
 
 CAMERAS = {
-    "first": Camera(),
-    "second": Camera(
+    "first": RenderedCamera(),
+    "second": RenderedCamera(
         contrast=0.8,
         brightness=0.03,
         gamma=1.2,
@@ -69,16 +69,20 @@ def _check_number(name: str, value: Any, low: float, high: float) -> float:
     return number
 
 
-def _check_camera(camera: Any) -> Camera:
+def _check_camera(camera: Any) -> RenderedCamera:
     """Return the camera of that name, or the camera itself if it can be used."""
     if camera is None:
         return CAMERAS["first"]
     if isinstance(camera, str):
         if camera not in CAMERAS:
-            raise InputError(f"camera must be a Camera or one of {list(CAMERAS)}; got {camera!r}")
+            raise InputError(
+                f"camera must be a RenderedCamera or one of {list(CAMERAS)}; got {camera!r}"
+            )
         return CAMERAS[camera]
-    if not isinstance(camera, Camera):
-        raise InputError(f"camera must be a Camera or one of {list(CAMERAS)}; got {camera!r}")
+    if not isinstance(camera, RenderedCamera):
+        raise InputError(
+            f"camera must be a RenderedCamera or one of {list(CAMERAS)}; got {camera!r}"
+        )
     bounds = {
         "contrast": (0.05, 5.0),
         "brightness": (-1.0, 1.0),
@@ -200,7 +204,7 @@ class Rendering(TypedDict, total=False):
     glasses: float
     cover: str | Sequence[str] | None
     cover_rate: float
-    camera: str | Camera | None
+    camera: str | RenderedCamera | None
     first_person: int
     first_picture: int
     random_state: int | np.random.Generator | np.random.RandomState | None
@@ -301,7 +305,7 @@ def make_faces(
     glasses: float = 0.15,
     cover: str | Sequence[str] | None = None,
     cover_rate: float = 1.0,
-    camera: str | Camera | None = None,
+    camera: str | RenderedCamera | None = None,
     first_person: int = 0,
     first_picture: int = 0,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,

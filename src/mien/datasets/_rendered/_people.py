@@ -25,8 +25,8 @@ __all__ = [
     "IDENTITY_NAMES",
     "LANDMARK_NAMES",
     "NUISANCE_NAMES",
-    "Camera",
     "Conditions",
+    "RenderedCamera",
     "describe_pictures",
 ]
 
@@ -87,8 +87,8 @@ _IRIS = np.array(
 
 
 @dataclass(frozen=True)
-class Camera:
-    """What stands between the people and the picture.
+class RenderedCamera:
+    """A camera for rendered people: lens, sensor and light.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ class Camera:
     vignetting : float
         Loss of light in the corners, in [0, 1).
     light : (float, float)
-        Where the room's lamp stands: added to the direction of light, x to the right, y down.
+        Position of the room's lamp: added to the direction of light, x to the right, y down.
     ambient : float
         Factor on the light that comes from everywhere.
     """
@@ -303,7 +303,7 @@ def _write_identity(rows: np.ndarray, t: dict[str, np.ndarray]) -> None:
 
 
 def _write_nuisance(
-    rows: np.ndarray, n: dict[str, np.ndarray], conditions: Conditions, camera: Camera
+    rows: np.ndarray, n: dict[str, np.ndarray], conditions: Conditions, camera: RenderedCamera
 ) -> dict[str, np.ndarray]:
     """Fill the columns that change from picture to picture; return what acted."""
     k = conditions
@@ -460,7 +460,7 @@ def describe_pictures(
     pictures: np.ndarray,
     size: int,
     conditions: Conditions,
-    camera: Camera,
+    camera: RenderedCamera,
 ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
     """Draw pictures: rows for the renderer, keys of the noise, and the metadata.
 
