@@ -51,7 +51,8 @@ bench: $(VENV)/.bench-installed
 	$(BIN)/python -m benchmarks $(ONLY)
 
 docs: $(VENV)/.dev-installed
-	$(BIN)/codespell README.md CHANGELOG.md docs/*.md docs/*/*.md docs/results/data examples
+	$(BIN)/codespell --ignore-words-list te,nd,ot,ines --skip '*.js,*.npz,*.mien' \
+	  README.md CHANGELOG.md CONTRIBUTING.md docs/*.md docs/*/*.md docs/results/data examples src/mien
 	$(BIN)/sphinx-build -W --keep-going -n -b html docs docs/_build/html
 	$(BIN)/python docs/check_pages.py docs/_build/html
 	@echo "Open docs/_build/html/index.html"

@@ -25,6 +25,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import textwrap
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,6 +35,7 @@ _FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _TIME = re.compile(r"^\*Followed to the letter.*?\*\n\n", re.MULTILINE | re.DOTALL)
 _PICTURE = re.compile(r"<!-- made: (\S+) -->\n+!\[[^\]]*\]\((\S+)\)")
 _WIDTH = 100
+_COLUMNS = 92  # of a page, without scrolling
 _WIDEST = 1000  # pixels of a picture on a page
 
 
@@ -97,8 +99,15 @@ class _Shell:
 
 
 def _tidy(output: str) -> str:
-    """What is printed, without the padding of tables and empty lines at the ends."""
-    return "\n".join(line.rstrip() for line in output.strip("\n").splitlines())
+    """What is printed, without padding at the ends; sentences are wrapped, as a terminal would."""
+    lines = [line.rstrip() for line in output.strip("\n").splitlines()]
+    return "\n".join(part for line in lines for part in _wrap(line))
+
+
+def _wrap(line: str) -> list[str]:
+    if len(line) <= _COLUMNS or "  " in line.strip():  # rows of a table stay whole
+        return [line]
+    return textwrap.wrap(line, _COLUMNS, break_long_words=False, break_on_hyphens=False)
 
 
 def follow(page: Path, write: bool = False) -> Outcome:
