@@ -148,7 +148,8 @@ def render_index(found: dict[str, list[dict[str, Any]]], about: dict[str, str]) 
     for name, words in about.items():
         results = found.get(name, [])
         sizes = [name_run(one) for one in results]
-        title = f"[{results[0]['title'] if results else name}]({name}.md)"
+        words_of = name.replace("-", " ").capitalize()
+        title = f"[{results[0]['title'] if results else words_of}]({name}.md)"
         what = ", ".join(dict.fromkeys(sizes)) or "not run for these pages"
         rows.append(f"| {title} | {_escape(words)} | {what} |")
     listed = "\n".join(about)
