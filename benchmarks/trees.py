@@ -5,8 +5,8 @@
 
 One album of real photographs (five people of ``MIEN_DATA``, one to three side by side) is written
 as each of the three programs would have written it, with some names left out. ``enrol_names`` takes
-the names in, ``export_xmp`` gives them out as sidecars, exiftool and our own reader read every
-sidecar, and the files of the other programs are compared byte by byte.
+the names in, ``export_xmp`` gives them out as sidecars, exiftool, exiv2 and our own reader read
+every sidecar, and the files of the other programs are compared byte by byte.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -141,8 +140,8 @@ class Outcome:
         Faces that were enrolled, and those of them under a wrong name.
     sidecars, given, given_wrong : int
         Sidecars, names in them at the right and at a wrong face.
-    exiftool : int or None
-        Sidecars in which exiftool reads the same names; None where it is missing.
+    exiftool, exiv2 : int or None
+        Sidecars in which these programs read the same names; None where one is missing.
     unchanged : bool
         Whether all photographs and all files of the program are as they were, and what the program
         said in a sidecar that is ours as well is still there.
@@ -159,16 +158,39 @@ class Outcome:
     given: int
     given_wrong: int
     exiftool: int | None
+    exiv2: int | None
     unchanged: bool
     seconds: float
 
 
-def _with_exiftool(sidecars: Sequence[Path]) -> dict[str, dict[str, Any]] | None:
+def _run(words: Sequence[str], folder: Path) -> str:
+    return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
+def _with_exiftool(sidecars: Sequence[Path]) -> dict[str, list[str]] | None:
+    """The names of the regions of each sidecar, as exiftool reads them."""
     if shutil.which("exiftool") is None:
         return None
     words = ["exiftool", "-struct", "-j", *(path.name for path in sidecars)]
-    done = subprocess.run(words, cwd=sidecars[0].parent, capture_output=True, text=True, check=True)
-    return {Path(one["SourceFile"]).name: one for one in json.loads(done.stdout)}
+    return {
+        Path(one["SourceFile"]).name: [region["Name"] for region in one["RegionInfo"]["RegionList"]]
+        for one in json.loads(_run(words, sidecars[0].parent))
+    }
+
+
+def _with_exiv2(sidecars: Sequence[Path]) -> dict[str, list[str]] | None:
+    """The same by exiv2, which prints a line per property."""
+    if shutil.which("exiv2") is None:
+        return None
+    found: dict[str, list[str]] = {}
+    for path in sidecars:
+        lines = _run(["exiv2", "-PXkv", path.name], path.parent).splitlines()
+        found[path.name] = [
+            value.strip()
+            for key, _, value in (line.partition(" ") for line in lines)
+            if "/mwg-rs:RegionList[" in key and key.endswith("/mwg-rs:Name")
+        ]
+    return found
 
 
 def try_tree(name: str, pictures: Pictures, root: Path, random_state: int = 0) -> Outcome:
@@ -208,14 +230,12 @@ def try_tree(name: str, pictures: Pictures, root: Path, random_state: int = 0) -
         for region in regions:
             right = region.name == owner(path, region.box[0] + region.box[2] / 2)
             given, given_wrong = given + right, given_wrong + (not right)
-    theirs = _with_exiftool(sidecars)
-    agree = None
-    if theirs is not None:
-        agree = sum(
-            sorted(one["Name"] for one in theirs[path.name]["RegionInfo"]["RegionList"])
-            == ours[path.name]
-            for path in sidecars
-        )
+
+    def agree(theirs: dict[str, list[str]] | None) -> int | None:
+        if theirs is None:
+            return None
+        return sum(sorted(theirs[name]) == mine for name, mine in ours.items())
+
     unchanged = all(
         path.read_bytes() == content for path, content in before.items() if path.suffix != ".xmp"
     )
@@ -225,7 +245,8 @@ def try_tree(name: str, pictures: Pictures, root: Path, random_state: int = 0) -
             unchanged &= "Places/Sea" in text and "Rating" in text
     return Outcome(
         len(pictures), sum(len(people) for _, people in pictures), told, taken.added, wrong,
-        len(sidecars), given, given_wrong, agree, bool(unchanged), seconds,
+        len(sidecars), given, given_wrong, agree(_with_exiftool(sidecars)),
+        agree(_with_exiv2(sidecars)), bool(unchanged), seconds,
     )  # fmt: skip
 
 
@@ -239,7 +260,10 @@ def make_tables(found: dict[str, Outcome]) -> dict[str, str]:
             f"{one.taken}, {one.taken_wrong}",
             str(one.sidecars),
             f"{one.given}, {one.given_wrong}",
-            "not installed" if one.exiftool is None else f"{one.exiftool} of {one.sidecars}",
+            *(
+                "not installed" if alike is None else f"{alike} of {one.sidecars}"
+                for alike in (one.exiftool, one.exiv2)
+            ),
             "yes" if one.unchanged else "NO",
             f"{one.seconds:.1f} s",
         )
@@ -247,7 +271,8 @@ def make_tables(found: dict[str, Outcome]) -> dict[str, str]:
     ]
     head = (
         "album", "pictures, faces", "names told", "faces enrolled, wrong", "sidecars",
-        "names given, wrong", "read alike by exiftool", "all else unchanged", "processor time",
+        "names given, wrong", "read alike by exiftool", "by exiv2", "all else unchanged",
+        "processor time",
     )  # fmt: skip
     return {"albums in and out": make_table(head, rows)}
 

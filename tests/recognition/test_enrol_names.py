@@ -12,6 +12,8 @@ import pytest
 from mien.errors import DataError
 from mien.gallery import Gallery
 from mien.media import NamedRegion, read_image, write_image, write_sidecar
+from mien.recognition import _enrol_names as module_of_names
+from mien.recognition import _name_faces as module
 from mien.recognition import enrol_names, report_names
 
 pytestmark = pytest.mark.needs("faces")
@@ -52,6 +54,32 @@ def test_a_name_goes_to_the_face_at_its_place(
     assert again.already == result.added
     page = report_names(result).write(tmp_path / "page")
     assert "pair0.png" in page.read_text(encoding="utf-8")
+
+
+def test_faces_of_a_burst_are_one_person_to_the_learner(
+    pictures: dict[str, list[np.ndarray]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy is the surest burst: its faces are grouped, also where one of them has a place."""
+    first = make_pair(tmp_path, pictures)
+    copy = tmp_path / "copy.png"
+    copy.write_bytes(first.read_bytes())
+    make_pair(tmp_path, pictures, 1)
+    write_sidecar(first, [NamedRegion("Bob", (0.6, 0.2, 0.3, 0.6))])
+    asked: list[tuple[np.ndarray, np.ndarray]] = []
+
+    def name_faces(model: Any, X: np.ndarray, *rest: Any, groups: Any, **options: Any) -> Any:
+        asked.append((X, groups))
+        return module.name_faces(model, X, *rest, groups=groups, **options)
+
+    monkeypatch.setattr(module_of_names, "name_faces", name_faces)
+    result = enrol_names(tmp_path, tmp_path / "g.gallery", n_jobs=1)
+    ((X, groups),) = asked
+    assert len(result.faces) == len(X) == 6
+    copied = np.flatnonzero((np.linalg.norm(X[:, None] - X, axis=2) < 1e-6).sum(axis=1) == 2)
+    assert len(copied) == 4
+    assert np.all(groups[copied] >= 0)
+    alike = np.linalg.norm(X[copied, None] - X[copied], axis=2) < 1e-6
+    assert np.array_equal(groups[copied, None] == groups[copied], alike)
 
 
 def test_nobody_named_is_said(pictures: dict[str, list[np.ndarray]], tmp_path: Path) -> None:

@@ -22,6 +22,7 @@ def test_names_go_in_and_come_out(name: str, data_home: Path, tmp_path: Path) ->
     assert found.taken >= 0.6 * found.faces
     assert found.given >= 0.8 * found.faces
     assert found.unchanged
+    assert found.exiv2 in (None, found.sidecars)
     if found.exiftool is None:
         pytest.skip("exiftool (Debian: libimage-exiftool-perl) is not installed")
     assert found.exiftool == found.sidecars

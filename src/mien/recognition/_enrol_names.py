@@ -17,6 +17,7 @@ from mien.faces import FoundFace, PictureResult, analyse_pictures
 from mien.gallery import FaceModel, Gallery
 from mien.media import NamedRegion, PictureNames, read_image, read_names, resize_images
 from mien.recognition._adapt import Adaptation
+from mien.recognition._cluster_groups import group_photographs
 from mien.recognition._galleries import open_or_create
 from mien.recognition._models import engine_of
 from mien.recognition._name_faces import NamedFaces, name_faces
@@ -291,8 +292,24 @@ def _find_names(
     if not places:
         return [], None
     vectors = np.stack([results[i].faces[k].vector for i, k in places]).astype(np.float64)
+    # Faces of a burst are one person; those of a picture must come in its own order.
+    order = np.asarray(sorted(range(len(places)), key=places.__getitem__))
+    groups = np.empty(len(places), dtype=np.int64)
+    groups[order] = group_photographs(
+        results,
+        np.asarray([places[row][0] for row in order]),
+        np.asarray([results[places[row][0]].faces[places[row][1]].face.box for row in order]),
+        vectors[order],
+        model.scorer,
+    )
     found = name_faces(
-        model, vectors, np.asarray(bags), names, min_probability=min_probability, adapt=adapt
+        model,
+        vectors,
+        np.asarray(bags),
+        names,
+        groups=groups,
+        min_probability=min_probability,
+        adapt=adapt,
     )
     weak = found.names
     faces = []
