@@ -17,8 +17,9 @@ def main(
         list[str] | None,
         typer.Option(
             help="aim (20 % of the names missing, 5 % wrong, with intervals), names (missing and "
-            "wrong names), people (per picture), faces (not found) or cameras (adapting to faces "
-            "of other cameras, which takes longest). Repeat for several.",
+            "wrong names), people (per picture), faces (not found), sets (the aim on people of ORL "
+            "and Yale) or cameras (adapting to faces of other cameras, which takes longest). "
+            "Repeat for several.",
             show_default="all, aim and names if --quick",
         ),
     ] = None,

@@ -1,15 +1,22 @@
-"""Pictures with several faces and a list of names, drawn from LFW's vectors."""
+"""Pictures with several faces and a list of names, drawn from vectors of LFW, ORL and Yale."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from mien.datasets import load_lfw_embeddings
+from mien._core.progress import track
+from mien.datasets import load_lfw_embeddings, load_orl, load_yale
+from mien.faces import analyse_image
+from mien.recognition import load_source
 from mien.verification import JointBayesian, Verifier
 
-__all__ = ["Album", "People", "draw_album", "load_people"]
+__all__ = ["OTHER_SETS", "Album", "People", "draw_album", "load_others", "load_people"]
+
+#: Other real sets, and how many of their people are strangers of an album.
+OTHER_SETS = {"ORL": 10, "Yale": 3, "ORL and Yale": 13}
 
 _FACES = (0.3, 0.3, 0.2, 0.1, 0.05, 0.05)  # shares of pictures with one to six named people
 _FEWEST, _MOST = 4, 12  # pictures of a named person
@@ -59,6 +66,34 @@ def load_people(
     return People(X[mine], y[mine], verifier)
 
 
+@lru_cache(maxsize=2)
+def _describe_set(name: str, home: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors and people of a set of faces, by the engine that mien ships."""
+    faces = load_orl(home) if name == "ORL" else load_yale(home)
+    images = np.asarray(faces.images)
+    if images.dtype != np.uint8:
+        images = np.round(images * 255).astype(np.uint8)
+    found = [analyse_image(image, max_faces=1) for image in track(images, f"faces of {name}")]
+    rows = [k for k, one in enumerate(found) if one]
+    vectors = np.stack([found[k][0].vector for k in rows]).astype(np.float64)
+    return vectors, np.asarray([f"{name} {faces.people[k]}" for k in rows])
+
+
+def load_others(name: str, home: Any = None) -> People:
+    """The people of another real set, with the verifier that mien ships.
+
+    Parameters
+    ----------
+    name : str
+        Of `OTHER_SETS`.
+    home : path or None
+        Where the real data are.
+    """
+    parts = [_describe_set(one, home) for one in name.split(" and ")]
+    vectors, people = (np.concatenate(both) for both in zip(*parts, strict=True))
+    return People(vectors, people, load_source("sface").verifier)
+
+
 def _read(home: Any, name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Vectors of unit length, people, and which faces were found."""
     data = load_lfw_embeddings(home, name)
@@ -78,6 +113,7 @@ def draw_album(
     missing_faces: float = 0.05,
     strangers: float = 0.2,
     n_people: int | None = None,
+    n_strangers: int | None = None,
 ) -> Album:
     """Pictures of ``n_named`` people, each of whose vectors is on one picture.
 
@@ -99,11 +135,19 @@ def draw_album(
         Faces of nobody who is ever named, per named person on the picture.
     n_people : int or None
         Named people per picture; None draws one to six.
+    n_strangers : int or None
+        So many people are never named, and all their vectors are strangers'; None takes the people
+        of a single vector.
     """
     rows = {name: np.flatnonzero(people.people == name) for name in np.unique(people.people)}
     named = [name for name in rows if len(rows[name]) >= _FEWEST]
-    named = [named[i] for i in rng.permutation(len(named))[:n_named]]
-    others = [int(mine[0]) for mine in rows.values() if len(mine) == 1]
+    named = [named[i] for i in rng.permutation(len(named))]
+    if n_strangers is None:
+        others = [int(mine[0]) for mine in rows.values() if len(mine) == 1]
+    else:
+        never, named = named[:n_strangers], named[n_strangers:]
+        others = [int(row) for name in never for row in rows[name]]
+    named = named[:n_named]
     others = [others[i] for i in rng.permutation(len(others))]
     left = {name: rng.permutation(rows[name])[:_MOST].tolist() for name in named}
     faces: list[int] = []

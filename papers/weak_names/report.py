@@ -14,7 +14,14 @@ from scipy.stats import t as student
 from mien._core.progress import track
 from mien.errors import InputError
 from mien.reports import Report
-from papers.weak_names.data import Album, People, draw_album, load_people
+from papers.weak_names.data import (
+    OTHER_SETS,
+    Album,
+    People,
+    draw_album,
+    load_others,
+    load_people,
+)
 from papers.weak_names.run import ADAPTING, METHODS, judge
 from tools.tables import make_table
 
@@ -25,6 +32,8 @@ ENGINES = ("sface", "dlib")
 DOMAINS = ("sface-covered", "sface-lowres")
 _AIM = (0.2, 0.05)  # shares of missing names and of pictures with a wrong one
 _FOUND = 0.05  # share of faces that are not found, unless a part says otherwise
+# Parts that are not asked of each engine, and what their tables are called.
+_FOREIGN = {"sets": ("other sets",), "cameras": ("sface",)}
 Methods = Mapping[str, Callable[[Album, Any], np.ndarray]]
 
 
@@ -46,6 +55,8 @@ class Setting(NamedTuple):
 
 
 def _settings(part: str, engine: str) -> list[Setting]:
+    if part in _FOREIGN:
+        return [Setting(vectors) for vectors in (OTHER_SETS if part == "sets" else DOMAINS)]
     base = Setting(engine)
     if part == "names":
         shares = [(m, w) for m in (0.0, 0.1, 0.2, 0.3) for w in (0.0, 0.05, 0.1)]
@@ -63,6 +74,7 @@ PARTS = {
     "names": "missing and wrong names",
     "people": "named people per picture",
     "faces": "faces that were not found",
+    "sets": "people of other sets, the verifier that mien ships",
     "cameras": "learning from the sure faces",
 }
 
@@ -125,7 +137,7 @@ def reproduce_weak_names(
         Whose vectors.
     n_draws : int
         Albums per setting, each with its own division of the people; four times as many for the
-        part "aim", at most three for "cameras".
+        parts "aim" and "sets", at most three for "cameras".
     n_named : int
         People with names per album.
     random_state : int
@@ -139,6 +151,8 @@ def reproduce_weak_names(
 
     @lru_cache(maxsize=32)
     def load(vectors: str, draw: int) -> People:
+        if vectors in OTHER_SETS:
+            return load_others(vectors, home)
         engine, _, domain = vectors.partition("-")
         return load_people(home, engine, random_state + draw, vectors if domain else None)
 
@@ -156,6 +170,7 @@ def reproduce_weak_names(
                     wrong_names=setting.wrong,
                     missing_faces=setting.not_found,
                     n_people=setting.people,
+                    n_strangers=OTHER_SETS.get(setting.vectors),
                 )
             return albums[draw]
 
@@ -177,14 +192,16 @@ def reproduce_weak_names(
 
     report = Report(
         "Names without boxes",
-        f"LFW's vectors, {n_named} named people per album; right and open are shares of the faces "
-        "of named people, wrong of all faces, in per cent: mean over albums, and its 95 % interval",
+        f"LFW's vectors, {n_named} named people per album (of ORL and Yale all but the strangers); "
+        "right and open are shares of the faces of named people, wrong of all faces, in per cent: "
+        "mean over albums, and its 95 % interval",
     )
     for part in parts:
         adapting = part == "cameras"
-        n = min(n_draws, 3) if adapting else 4 * n_draws if part == "aim" else n_draws
-        for vectors in ["sface"] if adapting else engines:
-            settings = [Setting(d) for d in DOMAINS] if adapting else _settings(part, vectors)
+        often = part in ("aim", "sets")
+        n = min(n_draws, 3) if adapting else 4 * n_draws if often else n_draws
+        for vectors in _FOREIGN.get(part, engines):
+            settings = _settings(part, vectors)
             rows = []
             for setting in track(settings, f"albums of {vectors}", len(settings)):
                 for name, found in judge_all(setting, ADAPTING if adapting else METHODS, n).items():
@@ -230,7 +247,7 @@ def make_tables(parts: Sequence[dict[str, Any]]) -> dict[str, str]:
         vectors, _, title = str(part.get("title", "")).partition(": ")
         if title in numbers:
             name = numbers[title]
-            show = _show_one if name in ("aim", "cameras") else _show_many
+            show = _show_one if name in ("aim", "sets", "cameras") else _show_many
             tables[f"{name} {vectors}"] = show(part["rows"])
     return tables
 

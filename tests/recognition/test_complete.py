@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -161,6 +162,24 @@ def test_real_photographs(data_home: Path, tmp_path: Path) -> None:
     told = complete(path, cover=truth, engine=engine)
     np.testing.assert_array_equal(told.image[~truth], covered[~truth])
     assert np.abs(told.image.astype(float) - photo)[truth].mean() < 0.6 * before
+
+
+def test_another_photograph_of_the_same_person_fills_in(portrait: np.ndarray, face: Face) -> None:
+    """The same scene in another light, size and place gives back what is covered."""
+    engine: Any = _Finds(face)
+    light = np.clip(0.8 * portrait.astype(np.float64) + 20, 0, 255).round().astype(np.uint8)
+    noise = np.random.default_rng(1).integers(0, 255, portrait.shape, dtype=np.uint8)
+    plain = complete(portrait, cover="lower", engine=engine)
+    helped = complete(portrait, cover="lower", engine=engine, same=[noise, light])
+    assert np.array_equal(helped.covered, plain.covered)
+    assert np.array_equal(helped.image[~helped.covered], portrait[~helped.covered])
+    errors = [
+        float(np.abs(one.image[one.covered].astype(int) - portrait[one.covered]).mean())
+        for one in (plain, helped)
+    ]
+    assert errors[1] < 3 < errors[0]
+    nobody = complete(portrait, cover="lower", engine=engine, same=[])
+    assert np.array_equal(nobody.image, plain.image)
 
 
 def test_errors(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ def test_names_go_in_and_come_out(name: str, data_home: Path, tmp_path: Path) ->
 
 def test_the_table_says_what_went_wrong() -> None:
     (table,) = make_tables(
-        {"Picasa": Outcome(8, 20, 17, 16, 1, 8, 18, 2, None, False, 1.5)}
+        {"Picasa": Outcome(8, 20, 17, 16, 1, 8, 18, 2, None, 7, False, 1.5)}
     ).values()
-    assert "| Picasa | 8, 20 | 17 | 16, 1 | 8 | 18, 2 | not installed | NO | 1.5 s |" in table
+    assert (
+        "| Picasa | 8, 20 | 17 | 16, 1 | 8 | 18, 2 | not installed | 7 of 8 | NO | 1.5 s |" in table
+    )

@@ -43,14 +43,25 @@ def run(
             help="Also write the completed photograph alone; a folder for a folder.",
         ),
     ] = None,
+    same: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="PHOTO|FOLDER",
+            help="Another photograph of the same person, or a folder of them, such as the one that "
+            "was enrolled: the most alike gives what is put in. Repeat for several.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Complete the covered part of faces and show original, cover and result side by side.
 
     mien complete masked.jpg --out completed.png
 
-    The result is a guess: the mean of faces that resemble the visible part. Do not use it to
-    recognise anybody. Exit code 1: some photographs could not be processed.
+    mien complete masked.jpg --same people/Ann --out completed.png
+
+    The result is a guess: the mean of faces that resemble the visible part, or what another
+    photograph of the person shows there. Do not use it to recognise anybody. Exit code 1: some
+    photographs could not be processed.
     """
     if model is not None:
         check_model(model, "mien complete")
@@ -61,7 +72,13 @@ def run(
         (check_folder if photo.is_dir() else check_file)(place)
     with showing_progress():
         done = complete_files(
-            photo, out, cover=cover, model=model, engine=engine, completed=completed
+            photo,
+            out,
+            cover=cover,
+            model=model,
+            engine=engine,
+            completed=completed,
+            same=same or (),
         )
     if as_json:
         print_json(done)

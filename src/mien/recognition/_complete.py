@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import ndimage
@@ -48,6 +49,8 @@ _UNKNOWN = 0.4
 _BLEND = 2.0
 # Half axes of the oval of the face, in sides of the frame.
 _WIDE, _HIGH = 0.3, 0.42
+# Fewer visible pixels than this say nothing about the light.
+_LEAST_PIXELS = 50
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +141,7 @@ def complete(
     cover: str | np.ndarray = "auto",
     model: FaceCompleter | PathLike | None = None,
     engine: str | FaceEngine = "sface",
+    same: Sequence[PathLike | np.ndarray] = (),
 ) -> CompletedPicture:
     """Complete the covered part of every face in a photograph.
 
@@ -154,6 +158,10 @@ def complete(
         Of grey, aligned, square faces; None takes the shipped one.
     engine : {"sface", "dlib"} or FaceEngine
         Finds the faces.
+    same : sequence of paths or (h, w, 3) uint8
+        Other photographs of the person whose face is the largest, as a gallery's people were
+        enrolled from. The one that is most alike where the face is visible gives what is put in,
+        in its light; those without a face are not used.
 
     Returns
     -------
@@ -167,7 +175,8 @@ def complete(
     The model gives what a face of its size (64 pixels) shows; that is enlarged to the size of the
     face in the photograph, and fitted to the visible pixels along the edge of the cover, from
     coarse to fine, so that there is no seam. Finer detail is taken from the other half of the
-    face where that is visible; where it is not, the result is smooth.
+    face where that is visible; where it is not, the result is smooth, unless there is another
+    photograph of the same person.
 
     See Also
     --------
@@ -187,6 +196,7 @@ def complete(
     found = detect_faces(original, engine)
     if not found:
         raise DataError(f"no face was found in {'the picture' if path is None else str(path)!r}")
+    others = [other for one in same if (other := _look_at_other(one, engine)) is not None]
     faces, image = [], original.copy()
     replaced = np.zeros(original.shape[:2], dtype=bool)
     for face in found:
@@ -196,9 +206,61 @@ def complete(
         completed = complete_colour(completer, aligned, covered)
         if covered.any():
             allowed = told if isinstance(told, np.ndarray) else None
-            replaced |= _fill_face(image, original, frame, completed, covered, allowed)
+            other = _most_alike(aligned, covered, others) if face is found[0] else None
+            replaced |= _fill_face(image, original, frame, completed, covered, allowed, other)
         faces.append(CompletedFace(face, aligned, covered, _to_bytes(completed)))
     return CompletedPicture(original, image, replaced, faces, path)
+
+
+class _Other(NamedTuple):
+    """Another photograph (h, w, 3) uint8 of somebody, and the frame of the face in it."""
+
+    image: np.ndarray
+    frame: Face
+
+
+def _look_at_other(photo: PathLike | np.ndarray, engine: str | FaceEngine) -> _Other | None:
+    image = photo if isinstance(photo, np.ndarray) else read_image(photo, colour=True)
+    found = detect_faces(image, engine)
+    return _Other(image, frame_face(found[0])) if found else None
+
+
+def _most_alike(
+    aligned: np.ndarray, covered: np.ndarray, others: Sequence[_Other]
+) -> _Other | None:
+    """The photograph whose face differs least where this one is visible, whatever its light."""
+    side = len(covered)
+    visible = ~covered & _oval((np.indices(covered.shape)[::-1].transpose(1, 2, 0) + 0.5) / side)
+    if not visible.any():
+        return others[0] if others else None
+
+    def difference(other: _Other) -> float:
+        theirs = align_face(other.image, other.frame, size=side)
+        left = [
+            mine - (gain * shown + level)
+            for mine, shown in (
+                (aligned[visible, c] / 255, theirs[visible, c] / 255) for c in range(3)
+            )
+            for gain, level in [_fit_light(shown, mine)]
+        ]
+        return float(np.mean(np.square(left)))
+
+    return min(others, key=difference, default=None)
+
+
+def _fit_light(theirs: np.ndarray, mine: np.ndarray) -> tuple[float, float]:
+    """Gain and level that bring pixels (n,) of another photograph nearest to these."""
+    if len(mine) < _LEAST_PIXELS:
+        return 1.0, 0.0
+    spread = float(np.var(theirs))
+    gain = float(np.mean((theirs - theirs.mean()) * (mine - mine.mean()))) / max(spread, 1e-6)
+    gain = float(np.clip(gain, 0.6, 1.6))
+    return gain, float(mine.mean() - gain * theirs.mean())
+
+
+def _oval(places: np.ndarray) -> np.ndarray:
+    """Which places (..., 2), in sides of the frame, lie in the oval of the face."""
+    return np.asarray(np.square((places - 0.5) / [_WIDE, _HIGH]).sum(axis=-1) < 1)
 
 
 @cache
@@ -282,6 +344,7 @@ def _fill_face(
     completed: np.ndarray,
     covered: np.ndarray,
     allowed: np.ndarray | None,
+    other: _Other | None = None,
 ) -> np.ndarray:
     """Put the covered part of a completed face into the photograph; nothing else is touched.
 
@@ -299,6 +362,8 @@ def _fill_face(
         What of it is covered.
     allowed : (h, w) of bool or None
         Where the photograph is covered, to the pixel; None takes the edge of ``covered``.
+    other : _Other or None
+        Another photograph of this person, which is put in where it shows the face.
 
     Returns
     -------
@@ -331,16 +396,39 @@ def _fill_face(
     mirrored = np.stack([side - points[..., 0], points[..., 1]], axis=-1) - shift
     across = (mirrored @ np.linalg.inv(turn).T - [left, top])[..., ::-1]
     # The axis of TEMPLATE is the middle. Hair and background are not alike on both sides.
-    away = (points + 0.5) / side - 0.5
-    oval = np.square(away / [_WIDE, _HIGH]).sum(axis=-1) < 1
+    oval = _oval((points + 0.5) / side)
+    theirs = None if other is None else _see_other(other, points, side)
     for c in range(3):
         low = ndimage.map_coordinates(completed[..., c], at, order=3, mode="nearest")
         low += oval * _mirror_detail(picture[..., c], visible, across, scale)
+        if theirs is not None:
+            both = visible & oval & np.isfinite(theirs[..., c])
+            gain, level = _fit_light(theirs[both, c], picture[both, c])
+            low = np.where(np.isfinite(theirs[..., c]), gain * theirs[..., c] + level, low)
         fitted = low + _fit_edge(picture[..., c] - low, visible, scale)
         channel = image[place][..., c]
         channel[where] = np.round(255 * np.clip(fitted[where], 0, 1)).astype(np.uint8)
     replaced[place] = where
     return replaced
+
+
+def _see_other(other: _Other, points: np.ndarray, side: int) -> np.ndarray:
+    """Another photograph at points (h, w, 2) of the frame, (h, w, 3) in [0, 1]; NaN beyond it."""
+    wanted = TEMPLATE * (side / CROP_SIDE)
+    matrix = fit_similarity(other.frame.landmarks.astype(np.float64), wanted)
+    places = (points - matrix[:, 2]) @ np.linalg.inv(matrix[:, :2]).T
+    step = float(np.linalg.norm(places[0, -1] - places[0, 0])) / max(places.shape[1] - 1, 1)
+    picture = other.image.astype(np.float32) / 255
+    if step > 1:  # theirs is larger: averaged down, so that there are no false edges
+        picture = ndimage.gaussian_filter(picture, (step / 2, step / 2, 0))
+    at = [places[..., 1], places[..., 0]]
+    return np.stack(
+        [
+            ndimage.map_coordinates(picture[..., c], at, order=1, mode="constant", cval=np.nan)
+            for c in range(3)
+        ],
+        axis=-1,
+    )
 
 
 def _mirror_detail(

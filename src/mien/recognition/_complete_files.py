@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from mien._core.progress import track
 from mien._core.types import PathLike
-from mien.errors import InputError, MienError
+from mien.errors import InputError, MienError, MissingDataError
 from mien.faces import load_engine
 from mien.files import load
-from mien.media import check_output, find_pictures, write_image
+from mien.media import check_output, find_pictures, gather_media, write_image
 from mien.recognition._complete import complete
 
 __all__ = ["complete_files", "name_targets"]
@@ -36,6 +37,7 @@ def complete_files(
     model: PathLike | None = None,
     engine: str = "sface",
     completed: PathLike | None = None,
+    same: Sequence[PathLike] = (),
 ) -> dict[str, Any]:
     """Complete what is covered of the faces in photographs.
 
@@ -51,6 +53,8 @@ def complete_files(
         Finds the faces.
     completed : path or None
         Where to write the completed photographs alone.
+    same : sequence of path
+        Other photographs of the person, or folders of them; a photograph never completes itself.
 
     Returns
     -------
@@ -62,13 +66,17 @@ def complete_files(
     alone = None if completed is None else name_targets(source, Path(completed))[1]
     for target in [*targets, *(alone or [])]:
         check_output(target, files)
+    others = gather_media(same).pictures if same else []
+    if same and not others:
+        raise MissingDataError(f"there is no picture in {str(same[0])!r}")
     completer = None if model is None else load(Path(model))
     finder = load_engine(engine)
     written: list[str] = []
     pictures: list[dict[str, Any]] = []
     for n, file in enumerate(track(files, "completing", len(files))):
         try:
-            done = complete(file, cover=cover, model=completer, engine=finder)
+            mine = [other for other in others if not other.samefile(file)]
+            done = complete(file, cover=cover, model=completer, engine=finder, same=mine)
         except MienError as error:
             if not source.is_dir():
                 raise
