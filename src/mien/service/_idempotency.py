@@ -15,6 +15,7 @@ from fastapi.routing import APIRoute
 from starlette.exceptions import HTTPException
 
 from mien.service._access import READING, backend_of, count_request, find_grant
+from mien.service._middleware import brings_archive
 from mien.service._problems import Problem, problem_of
 
 __all__ = ["WriteRoute", "begun_before", "refuse_if_unsure", "write_id"]
@@ -68,7 +69,7 @@ async def _once(request: Request, work: Callable[[], Awaitable[Response]]) -> Re
         return await work()  # which says so
     backend = backend_of(request)
     state, busy = backend.state, backend.unanswered
-    mark = _digest(request, await request.body())
+    mark = await _digest(request)
     own = (grant.owner, token)
     if own in busy:
         raise Problem(
@@ -125,12 +126,17 @@ def _answer(status: int, body: bytes, location: str | None, headers: dict[str, s
     return Response(body, status, headers, "application/json" if body else None)
 
 
-def _digest(request: Request, body: bytes) -> bytes:
+async def _digest(request: Request) -> bytes:
     """What two requests have in common that ask for the same thing.
 
     A multipart boundary is drawn anew every time, and a retry may reach the server by another
-    host name (through a proxy, by address): neither is part of what was asked.
+    host name (through a proxy, by address): neither is part of what was asked. An archive, which
+    no memory holds, is told by its length.
     """
+    if brings_archive(request.scope):
+        body = request.headers.get("content-length", "").encode()
+    else:
+        body = await request.body()
     _, _, boundary = request.headers.get("content-type", "").partition("boundary=")
     if boundary:
         body = body.replace(boundary.partition(";")[0].strip('" ').encode("latin-1"), b"")

@@ -10,7 +10,7 @@ import os
 import secrets
 import shutil
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ log = logging.getLogger("mien.service")
 ENDED = ("done", "failed", "cancelled")
 _MAX_ATTEMPTS = 3
 _PAUSE = 1.0
+_INCOMING = ".incoming-"
 _WAITING = "waiting to go on"
 _COLUMNS = "id, gallery, kind, state, stage, done, total, detail, attempts, created, changed"
 
@@ -73,6 +74,8 @@ class JobStore:
         self._state = state
         self._folder = folder
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for left in folder.glob(f"{_INCOMING}*"):  # of a server that ended while it came
+            shutil.rmtree(left, ignore_errors=True)
 
     def folder(self, identifier: str) -> Path:
         """Where a job has its files."""
@@ -83,27 +86,42 @@ class JobStore:
         gallery: str,
         kind: str,
         options: dict[str, Any],
-        archive: bytes | None = None,
+        given: Path | None = None,
         *,
         identifier: str | None = None,
     ) -> Job:
-        """A new job, which is kept before this returns; one with a known identifier is there."""
+        """A new job, which is kept before this returns; one with a known identifier is there.
+
+        ``given`` is a folder of :meth:`receive`, which becomes the job's.
+        """
         identifier = secrets.token_hex(12) if identifier is None else identifier
         with contextlib.suppress(Problem):
             return self.get(identifier)
         folder = self.folder(identifier)
-        folder.mkdir(mode=0o700, exist_ok=True)
-        if archive is not None:
-            with open(folder / "input", "wb") as file:
-                file.write(archive)
-                file.flush()
-                os.fsync(file.fileno())
+        if given is None:
+            folder.mkdir(mode=0o700, exist_ok=True)
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+            for place in given.rglob("*"):
+                _flush(place)
+            os.replace(given, folder)
+            _flush(self._folder)
         now = time.time()
         self._state.write(
             "INSERT INTO job VALUES (?, ?, ?, ?, 'queued', '', 0, NULL, '', 0, ?, ?)",
             (identifier, gallery, kind, json.dumps(options), now, now),
         )
         return self.get(identifier)
+
+    @contextlib.contextmanager
+    def receive(self) -> Iterator[Path]:
+        """A folder for what a job will be given; it goes unless :meth:`add` took it."""
+        folder = self._folder / f"{_INCOMING}{secrets.token_hex(8)}"
+        folder.mkdir(mode=0o700)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
     def get(self, identifier: str) -> Job:
         """A job, or a problem."""
@@ -154,6 +172,14 @@ class JobStore:
         for job in self.list():
             if job.state in ENDED and job.changed < time.time() - seconds:
                 self.forget(job.id)
+
+
+def _flush(place: Path) -> None:
+    descriptor = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class JobRunner:

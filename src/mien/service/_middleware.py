@@ -19,11 +19,13 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from mien.service._problems import Problem, problem_of
 from mien.service._settings import Limits
 
-__all__ = ["Guard", "Metrics", "RateLimit", "log"]
+__all__ = ["Guard", "Metrics", "RateLimit", "brings_archive", "log"]
 
 AnswerProblem = Callable[[Request, Problem], Response]
 log = logging.getLogger("mien.service")
 
+#: Bodies of these requests are written to the disk as they come.
+_ARCHIVES = re.compile(r"/v1/galleries/[^/]+/jobs/?")
 _SAFE_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _HEADERS = {
     b"x-content-type-options": b"nosniff",
@@ -37,6 +39,11 @@ _HEADERS = {
         b"connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
     ),
 }
+
+
+def brings_archive(scope: Scope) -> bool:
+    """Whether a request is one whose body may be larger than memory should hold."""
+    return scope["method"] == "POST" and _ARCHIVES.fullmatch(scope["path"]) is not None
 
 
 class Metrics:
@@ -117,10 +124,12 @@ class Guard:
 
         taken = 0
         complete = False
+        streamed = brings_archive(scope)
+        most = self._limits.archive_bytes if streamed else self._limits.body_bytes
         until = asyncio.get_running_loop().time() + self._limits.body_seconds
 
         async def receive_counted() -> Message:
-            nonlocal taken, complete
+            nonlocal taken, complete, until
             if complete:  # from here on it is asked whether the client has gone
                 return await receive()
             try:
@@ -130,13 +139,15 @@ class Guard:
                 raise _TooSlow from None
             taken += len(message.get("body", b""))
             complete = not message.get("more_body", False)
-            if taken > self._limits.body_bytes:
+            if taken > most:
                 raise _TooLarge
+            if streamed:
+                until = asyncio.get_running_loop().time() + self._limits.body_seconds
             return message
 
         try:
             length = headers.get(b"content-length", b"0")
-            if length.isdigit() and int(length) > self._limits.body_bytes:
+            if length.isdigit() and int(length) > most:
                 raise _TooLarge
             await self._app(scope, receive_counted, send_with_headers)
         except Exception as error:
@@ -146,7 +157,7 @@ class Guard:
                 problem = Problem(
                     413,
                     "body-too-large",
-                    f"A request may have at most {self._limits.body_bytes:,} bytes.",
+                    f"A request may have at most {most:,} bytes.",
                     headers={"Connection": "close"},
                 )
             elif isinstance(error, _TooSlow):

@@ -45,7 +45,13 @@ PAIR = _body(
         "application/json": _object(a=_BASE64, b=_BASE64),
     }
 )
-ARCHIVE = _body({"application/zip": _BINARY, "multipart/form-data": _object(file=_BINARY)})
+ARCHIVE = _body(
+    {
+        "application/zip": _BINARY,
+        "multipart/form-data": _object(file=_BINARY),
+        "video/mp4": _BINARY,
+    }
+)
 PICTURE: dict[int | str, Any] = {
     200: {
         "description": "The picture",

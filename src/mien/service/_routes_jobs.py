@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import shutil
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from sse_starlette import EventSourceResponse
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+from starlette.formparsers import MultiPartException
 
 from mien.service._access import backend_of, require
 from mien.service._idempotency import WriteRoute, begun_before, write_id
 from mien.service._jobs import ENDED, Job
 from mien.service._openapi import ARCHIVE
 from mien.service._paging import Cursor, Limit, cut_page
-from mien.service._pictures import Upload, read_form
 from mien.service._problems import Problem
 from mien.service._schemas import JobList, JobModel
 
@@ -29,6 +33,16 @@ _KINDS = {
     "identify": "read",
     "import": "write",
 }
+_VIDEOS = {
+    "video/mp4": ".mp4",
+    "video/quicktime": ".mov",
+    "video/webm": ".webm",
+    "video/x-matroska": ".mkv",
+    "video/x-msvideo": ".avi",
+}
+_NO_ARCHIVE = Problem(
+    422, "no-archive", "Send a ZIP archive as the body or as a file part, or a video as the body."
+)
 
 
 def _get(request: Request, identifier: str, role: str) -> Job:
@@ -57,7 +71,10 @@ async def create_job(
     kind: Annotated[str, Query(examples=["enrol"])],
     fpir: Annotated[float | None, Query(gt=0, lt=1)] = None,
 ) -> dict[str, Any]:
-    """Send a ZIP archive: a folder per person to enrol or adapt, otherwise any pictures."""
+    """Send a ZIP archive: a folder per person to enrol or adapt, otherwise any pictures.
+
+    To identify, a video may be sent as it is, with its own content type.
+    """
     if kind not in _KINDS:
         require(request, "read", gallery)
         raise Problem(422, "invalid-kind", f"kind must be one of {', '.join(_KINDS)}.")
@@ -65,38 +82,80 @@ async def create_job(
     backend = backend_of(request)
     backend.tenant(gallery)
     options = {"fpir": fpir or backend.settings.fpir} if kind in ("identify", "import") else {}
-    job = await start_job(request, gallery, kind, options, await _read_archive(request))
+    _check_room(request)
+    with backend.jobs.receive() as folder:
+        await _receive(request, folder)
+        job = await start_job(request, gallery, kind, options, folder)
     response.headers["Location"] = f"/v1/jobs/{job.id}"
     return job.to_dict()
 
 
-async def start_job(
-    request: Request, gallery: str, kind: str, options: dict[str, Any], archive: bytes | None = None
-) -> Job:
-    """Keep a job and wake who does it; the same write sent again finds the same job."""
+def _check_room(request: Request) -> None:
     backend = backend_of(request)
     unfinished = sum(job.state not in ENDED for job in backend.jobs.list())
     if unfinished >= backend.settings.limits.waiting:
         raise Problem(429, "busy", "Too many jobs wait; try again.", headers={"Retry-After": "30"})
+
+
+async def start_job(
+    request: Request, gallery: str, kind: str, options: dict[str, Any], given: Path | None = None
+) -> Job:
+    """Keep a job and wake who does it; the same write sent again finds the same job."""
+    _check_room(request)
+    backend = backend_of(request)
     job: Job = await asyncio.to_thread(
-        backend.jobs.add, gallery, kind, options, archive, identifier=write_id(request)
+        backend.jobs.add, gallery, kind, options, given, identifier=write_id(request)
     )
     await request.app.state.runner.announce()
     return job
 
 
-async def _read_archive(request: Request) -> bytes:
-    limits = backend_of(request).settings.limits
+async def _receive(request: Request, folder: Path) -> None:
+    """Write an archive to ``input``, or a video to where an archive would be unpacked."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind == "multipart/form-data":
-        parts = await read_form(request, limits)
-        files = [one for values in parts.values() for one in values if isinstance(one, Upload)]
-        content = files[0].content if files else b""
-    else:
-        content = await request.body()
-    if not content.startswith(b"PK"):
-        raise Problem(422, "no-archive", "Send a ZIP archive as the body or as a file part.")
-    return content
+        await _receive_part(request, folder)
+        return
+    video = _VIDEOS.get(kind)
+    place = folder / "input" if video is None else folder / "pictures" / f"video{video}"
+    place.parent.mkdir(mode=0o700, exist_ok=True)
+    size = 0
+    with open(place, "xb") as file:
+        async for chunk in request.stream():
+            size += len(chunk)
+            await asyncio.to_thread(file.write, chunk)
+    if size == 0 or (video is None and not await asyncio.to_thread(_looks_zipped, place)):
+        raise _NO_ARCHIVE
+
+
+def _looks_zipped(place: Path) -> bool:
+    with open(place, "rb") as file:
+        return file.read(2) == b"PK"
+
+
+async def _receive_part(request: Request, folder: Path) -> None:
+    """The first file of a form, which comes to the disk part by part."""
+    try:
+        form = await request.form(max_files=1, max_fields=8)
+    except (MultiPartException, HTTPException) as error:
+        detail = getattr(error, "detail", None) or getattr(error, "message", "unreadable")
+        raise Problem(
+            400, "invalid-multipart", f"The multipart body is invalid: {detail}"
+        ) from error
+    try:
+        files = [one for one in form.values() if isinstance(one, UploadFile)]
+        if not files:
+            raise _NO_ARCHIVE
+
+        def copy() -> bool:
+            with open(folder / "input", "xb") as file:
+                shutil.copyfileobj(files[0].file, file)
+            return _looks_zipped(folder / "input")
+
+        if not await asyncio.to_thread(copy):
+            raise _NO_ARCHIVE
+    finally:
+        await form.close()
 
 
 @router.get("/galleries/{gallery}/jobs", summary="List jobs", response_model=JobList)

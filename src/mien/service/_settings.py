@@ -22,7 +22,9 @@ class Limits:
     body_bytes : int
         Maximum size of a request body.
     body_seconds : float
-        Maximum time in which a request body arrives.
+        Maximum time in which a request body arrives; of an archive, each part of it.
+    archive_bytes : int
+        Maximum size of an archive or a video that a job is given; it goes to the disk as it comes.
     picture_bytes : int
         Maximum size of one picture.
     pictures : int
@@ -47,6 +49,7 @@ class Limits:
 
     body_bytes: int = 64 * MIB
     body_seconds: float = 60.0
+    archive_bytes: int = 4096 * MIB
     picture_bytes: int = 32 * MIB
     pictures: int = 64
     faces: int = 100
