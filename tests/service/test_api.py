@@ -7,9 +7,11 @@ import io
 import json
 import uuid
 import zipfile
+from pathlib import Path
 from typing import Any
 
 import httpx
+import numpy as np
 import pytest
 
 from tests.service.conftest import PEOPLE, Server
@@ -363,6 +365,31 @@ def test_an_archive_is_enrolled_and_named_by_jobs(
     files = [one["file"] for one in client.get(f"/v1/jobs/{done['id']}/result").json()["pictures"]]
     assert files == [f"{name}/0.png" for name in PEOPLE]
     assert client.delete(f"/v1/jobs/{done['id']}").status_code == 204
+
+
+def test_a_video_is_named_by_a_job(
+    client: httpx.Client, portraits: dict[str, list[bytes]], tmp_path: Path
+) -> None:
+    cv2 = pytest.importorskip("cv2")
+    base = f"/v1/galleries/{fresh(client)}"
+    files = [("f", (f"{k}.png", one)) for k, one in enumerate(portraits["Ann"])]
+    client.post(f"{base}/enrol", params={"person": "Ann"}, files=files).raise_for_status()
+    frame = cv2.imdecode(np.frombuffer(portraits["Ann"][0], np.uint8), cv2.IMREAD_COLOR)
+    place = tmp_path / "clip.avi"
+    writer = cv2.VideoWriter(str(place), cv2.VideoWriter_fourcc(*"MJPG"), 10, frame.shape[1::-1])
+    for _ in range(6):
+        writer.write(frame)
+    writer.release()
+    said = client.post(
+        f"{base}/jobs", params={"kind": "identify"}, content=place.read_bytes(),
+        headers={"content-type": "video/x-msvideo"},
+    )  # fmt: skip
+    assert said.status_code == 202, said.text
+    done = wait_for(client, said.json())
+    assert (done["state"], done["detail"]) == ("done", "")
+    (video,) = client.get(f"/v1/jobs/{done['id']}/result").json()["pictures"]
+    assert (video["file"], video["error"]) == ("video.avi", None)
+    assert [face["person"] for face in video["faces"]] == ["Ann"]
 
 
 def test_an_archive_cannot_leave_its_folder(client: httpx.Client) -> None:

@@ -205,6 +205,35 @@ def test_limits_are_kept_before_memory_is_taken(
         assert client.get("/readyz").status_code == 200
 
 
+def test_an_archive_may_be_larger_than_other_bodies(own_server: Server) -> None:
+    own_server.options = ("body_bytes=50000", "archive_bytes=200000")
+    own_server.start()
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("Ann/0.png", random.Random(2).randbytes(100_000))
+    fitting = buffer.getvalue()
+    with own_server.client() as client:
+        client.post("/v1/galleries", json={"name": "g"}).raise_for_status()
+        place = "/v1/galleries/g/jobs?kind=identify"
+        for ask in (
+            {"content": fitting}, {"files": {"file": fitting}},
+            {"content": iter([fitting[:70_000], fitting[70_000:]])},
+        ):  # fmt: skip
+            said = client.post(place, headers={"idempotency-key": uuid.uuid4().hex}, **ask)
+            assert said.status_code == 202, said.text
+        for ask in ({"content": b"PK" * 150_000}, {"content": iter([b"PK" * 50_000] * 3)}):
+            assert client.post(place, **ask).status_code == 413
+        for ask in ({"content": b""}, {"content": b"no"}, {"files": {"file": b"no"}}):
+            said = client.post(place, **ask)
+            assert (said.status_code, said.json()["code"]) == (422, "no-archive")
+        assert client.post(place, data={"a": "b"}).status_code == 422
+        too_long = client.post("/v1/analyse", content=fitting)
+        assert too_long.status_code == 413
+        assert len(client.get("/v1/galleries/g/jobs").json()["jobs"]) == 3
+    left = [one.name for one in (own_server.folder / "state" / "jobs").iterdir()]
+    assert not any(name.startswith(".") for name in left)
+
+
 def test_a_request_with_many_pictures_is_not_refused_half_way() -> None:
     """One place is for a whole request; it asks as many workers at once as there are."""
     from mien.service._backend import Backend
