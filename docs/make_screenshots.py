@@ -31,6 +31,7 @@ VIEWS = {
 }  # fmt: skip
 SIZES = {"wide": (1280, 800), "narrow": (390, 844)}
 GAP, WIDE = 12, 560
+LOADED = "[...document.images].every((one) => one.complete && one.naturalWidth > 0)"
 STATIC = Path(__file__).parent / "_static" / "page"
 SERVE = (
     "import sys; from pathlib import Path; from mien.service import Settings, serve;"
@@ -68,14 +69,14 @@ def serving(size: tuple[int, int]) -> Iterator[Page]:
 def _serving_album() -> Iterator[tuple[Browser, str, Path]]:
     from playwright.sync_api import sync_playwright
 
-    from mien.demo import make_demo_album
+    from mien.demo import make_album
 
     chromium = shutil.which("chromium")
     if chromium is None:
         raise SystemExit("Chromium is not installed")
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
-        gallery, photos = make_demo_album(place, random_state=7)
+        gallery, photos = make_album(place, random_state=7)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = int(probe.getsockname()[1])
@@ -121,7 +122,9 @@ def _shoot(
         if view == "try":
             page.locator("input[type=file]").first.set_input_files(place / "photos" / "picnic.jpg")
             page.wait_for_selector(".box", timeout=60_000)
-        page.wait_for_timeout(2500 if view == "settings" else 900)
+        page.wait_for_timeout(900)
+        page.wait_for_selector(".waiting", state="detached", timeout=60_000)
+        page.wait_for_function(LOADED, timeout=60_000)
         page.screenshot(path=folder / f"{view}-{theme}-{size}.png")
     context.close()
 
