@@ -15,6 +15,7 @@ from papers.promise.run import (
     METHODS,
     Lookalikes,
     _Events,
+    _fit_pairs,
     draw_gallery,
     factor_interval,
     fit_domain,
@@ -70,6 +71,13 @@ def test_groups_of_looks_hold_people_together():
     groups = group_by_look(found.X, found.people, 4)
     assert len(np.unique(groups)) == 4
     assert all(len(np.unique(groups[found.people == person])) == 1 for person in range(60))
+
+
+def test_pairs_of_one_look_are_placed_as_they_lie():
+    rng = np.random.default_rng(2)
+    shift, log_stretch = _fit_pairs(0.5 + rng.standard_normal(20_000))
+    assert shift == pytest.approx(0.5, abs=0.03)
+    assert log_stretch == pytest.approx(0, abs=0.03)
 
 
 def test_halves_of_people_do_not_share_anybody():
