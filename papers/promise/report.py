@@ -132,7 +132,8 @@ class _Judged:
             f"vectors. Look-alikes are shifted by {self.alike.shift:.2f} deviates and stretched by "
             f"a factor of {np.exp(self.alike.log_stretch):.2f}, beside strangers. With people of "
             f"all looks, impostors of one look lie up to {self.alike.crowd:.2f} deviates above "
-            "those of all looks (root mean square of the looks above).",
+            "those of all looks (root mean square of the looks above); the shift of crowds of one "
+            f"look differs by {self.alike.between:.2f} (standard deviation).",
         )
         self.table(
             "what moves impostors",

@@ -233,12 +233,14 @@ class Lookalikes(NamedTuple):
     """Shift and log stretch of people of one look beside strangers, and how looks differ.
 
     ``crowd``: how far impostors of one look lie above those of all looks, with people of all looks:
-    the root of the mean square over looks, those below counted as zero.
+    the root of the mean square over looks, those below counted as zero. ``between``: the standard
+    deviation of the shift between crowds of one look.
     """
 
     shift: float
     log_stretch: float
     crowd: float
+    between: float
 
 
 def learn_prior(
@@ -291,6 +293,7 @@ def learn_prior(
         log_stretch_sd=float(np.clip(stretch_sd, 0.07, 0.1)),
         log_tail_sd=float(np.clip(tail_sd, 0.07, 0.1)),
         crowd_sd=max(lookalikes.crowd, 0.1),
+        looks_sd=lookalikes.between,
         # Half a family more of each kind: that there was none so far does not mean never.
         far_share=round((n_far + 0.5) / (n_families + 1), 3),
     )
@@ -343,7 +346,9 @@ def measure_lookalikes(
         for group in range(n_groups)
     ]
     crowd = float(np.sqrt(np.mean(np.square(above))))
-    found = Lookalikes(alike[0] - everybody[0], alike[1] - everybody[1], crowd)
+    each = [_fit_pairs(z[within & (groups == group)[:, None]])[0] for group in range(n_groups)]
+    between = float(np.std(each))
+    found = Lookalikes(alike[0] - everybody[0], alike[1] - everybody[1], crowd, between)
     rows = []
     for group in range(n_groups):
         mine = within & (groups == group)[:, None]

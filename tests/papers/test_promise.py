@@ -92,7 +92,7 @@ def evidence(shift, n=100):
 
 
 def test_a_prior_knows_nothing_of_the_family_left_out_nor_of_what_is_far_away():
-    alike = Lookalikes(0.3, -0.1, 0.05)
+    alike = Lookalikes(0.3, -0.1, 0.05, 0.2)
     fits = {
         "a": ("one", [evidence(0.1)]),
         "b": ("two", [evidence(0.3)]),
@@ -114,7 +114,7 @@ def test_another_camera_is_met_by_the_enrolled(verifier):
     (first, *_) = fit_domain(found, verifier)
     assert first.shift > 0.5
     fits = {"a": ("one", [evidence(0.1)]), "b": ("two", [evidence(0.2)])}
-    prior = learn_prior(fits, Lookalikes(0.3, 0.0, 0.0))["lookalikes"]
+    prior = learn_prior(fits, Lookalikes(0.3, 0.0, 0.0, 0.0))["lookalikes"]
     rows = run_domain(found, verifier, prior, ((20, 2),), n_draws=3)
     realised = {
         row["method"]: row["realised"]

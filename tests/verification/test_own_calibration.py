@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -116,6 +117,15 @@ def test_a_promise_needs_people(verifier):
     assert found[4].promised in ("shipped", False)
     assert found[60].promised is True
     assert found[60].bound < found[4].bound / found[4].rate * found[60].rate
+    # Where looks differ, those at the door may be of another one: less is promised, and the
+    # threshold stays.
+    X, y = people(60, 2, 12)
+    rate, table = rate_per_person(0.01, 60), verifier.thresholds_
+    one = calibrate_own(verifier, X, y, impostors="strangers")
+    many = replace(one, prior=replace(one.prior, looks_sd=0.6))
+    assert many.promise(rate).bound > 2 * one.promise(rate).bound
+    assert many.promise(rate).promised is not True
+    assert many.threshold(table, rate, size=2) == one.threshold(table, rate, size=2)
     far = calibrate_own(verifier, *people(4, 2, 12, 9.0))
     assert far.promise(0.001).promised is False
 

@@ -126,6 +126,9 @@ class ImpostorPrior:
         One's own people show how much they do: with evidence, half is expected, give or take half.
     crowd_sd : float
         How much the shift of those who come to the door differs from those enrolled.
+    looks_sd : float
+        How much the shift differs between crowds of one look. It counts in what is promised, as the
+        crowd at the door may be of a look of its own, and not in what is expected.
     far_share, far_sd : float
         Weight and standard deviation of the wide part of the prior: domains that are like none.
     """
@@ -139,6 +142,7 @@ class ImpostorPrior:
     alike: float = 0.0
     alike_stretch: float = 0.0
     crowd_sd: float = 0.1
+    looks_sd: float = 0.0
     far_share: float = 0.05
     far_sd: float = 3.0
 

@@ -218,16 +218,18 @@ class OwnCalibration:
         Notes
         -----
         For True, one's own comparisons alone must place the impostors well enough: the prior of
-        the shift is left out, and the rate at the threshold must be at most three times the
-        stated one with 95 % confidence. Stretch and tail keep their prior, as no few people show
-        one in a thousand.
+        the shift is left out, the crowd at the door may be of another look, and the rate at the
+        threshold must be at most three times the stated one with 95 % confidence. Stretch and tail
+        keep their prior, as no few people show one in a thousand.
         """
         z = self._deviate(rate)
         people = max((e.n_people for e in self.evidence), default=0)
         comparisons = sum(e.n_comparisons for e in self.evidence)
         if not self.evidence:
             return Promise("shipped", rate, self.belief.bound(z, _LEVEL), 0, 0)
-        alone = update_belief(replace(self.prior, shift_sd=self.prior.far_sd), self.evidence)
+        crowd = max(self.prior.crowd_sd, self.prior.looks_sd)
+        unsure = replace(self.prior, shift_sd=self.prior.far_sd, crowd_sd=crowd)
+        alone = update_belief(unsure, self.evidence)
         bound = alone.bound(z, _LEVEL)
         promised: bool | str = people >= _FEWEST_PEOPLE and bound <= _FACTOR * rate
         if not promised:
