@@ -228,6 +228,16 @@ def test_with_a_gallery_go_its_jobs_and_keys(
         old = client.get("/v1/galleries/a/people", headers={"x-api-key": key})
         assert old.status_code == 401
         job = client.post("/v1/galleries/b/jobs?kind=enrol", content=content)
+        # Whoever follows it with a key that is revoked meanwhile hears no more.
+        made = client.post("/v1/keys", json={"role": "read", "gallery": "b"}).json()
+        with client.stream(
+            "GET", f"{job.headers['location']}/events", headers={"x-api-key": made["key"]}
+        ) as events:
+            lines = events.iter_lines()
+            while not next(lines).startswith("data:"):
+                pass
+            assert client.delete(f"/v1/keys/{made['id']}").status_code == 204
+            assert '"done"' not in "".join(lines)
         for _ in range(1200):
             now = client.get(job.headers["location"]).json()
             if now["state"] in ("done", "failed"):

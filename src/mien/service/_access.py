@@ -23,6 +23,7 @@ __all__ = [
     "is_secure",
     "read_key",
     "require",
+    "still_allowed",
 ]
 
 #: Methods that change nothing.
@@ -115,6 +116,12 @@ def count_request(request: Request, grant: Grant | None, kind: str = "") -> None
             429, "too-many-requests", "Too many requests; slow down.",
             headers={"Retry-After": str(int(wait) + 1)},
         )  # fmt: skip
+
+
+def still_allowed(request: Request, role: str, gallery: str) -> bool:
+    """Whether the key or session of an answer that goes on still opens what it opened."""
+    grant = find_grant(request)
+    return grant is not None and grant.allows(gallery, role)
 
 
 def require(

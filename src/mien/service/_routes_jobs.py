@@ -15,7 +15,7 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 
-from mien.service._access import backend_of, require
+from mien.service._access import backend_of, require, still_allowed
 from mien.service._idempotency import WriteRoute, begun_before, write_id
 from mien.service._jobs import ENDED, Job
 from mien.service._openapi import ARCHIVE
@@ -193,6 +193,8 @@ async def follow_job(request: Request, identifier: str) -> EventSourceResponse:
 
     async def events() -> AsyncIterator[dict[str, str]]:
         async for job in request.app.state.runner.follow(identifier):
+            if not still_allowed(request, "read", job.gallery):
+                return
             yield {"event": "job", "data": json.dumps(job.to_dict())}
 
     return EventSourceResponse(events())

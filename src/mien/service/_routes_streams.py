@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from sse_starlette import EventSourceResponse
 
-from mien.service._access import backend_of, require
+from mien.service._access import backend_of, require, still_allowed
 from mien.service._idempotency import WriteRoute
 from mien.service._openapi import PICTURES
 from mien.service._pictures import read_pictures
@@ -102,6 +102,8 @@ async def follow_events(request: Request, gallery: str) -> EventSourceResponse:
 
     async def events() -> AsyncIterator[dict[str, str]]:
         async for event in backend.events.follow(gallery):
+            if not still_allowed(request, "read", gallery):
+                return
             yield {"event": event["event"].replace(" ", "-"), "data": json.dumps(event)}
 
     return EventSourceResponse(events())
