@@ -139,6 +139,11 @@ def test_links_between_pages_lead_somewhere() -> None:
                 name = target.rpartition("/")[2].removesuffix(".md")
                 assert name == "index" or name in list_papers(), target
                 continue
+            elif "reference/" in target:  # likewise, as the index lists them
+                listed = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+                name = target.rpartition("/")[2].partition(".md")[0]
+                assert f"\nreference/{name}\n" in listed, target
+                continue
             else:
                 place = (page.parent / target.partition("#")[0]).resolve()
             assert place.exists(), f"{page.relative_to(ROOT)} links to {target}"
