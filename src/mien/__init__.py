@@ -1,6 +1,6 @@
-"""Recognise, verify, group and complete faces when labels are few, weak, foreign or partial.
+"""Recognise, verify, group and complete faces when labels are few, weak or partial.
 
-The rooms of the house are imported when they are first used, so that ``import mien`` stays quick:
+Packages are imported when they are first used, so that ``import mien`` stays quick:
 
 >>> import mien
 >>> mien.evaluation.equal_error_rate([2.0, 3.0], [0.0, 1.0])

@@ -121,7 +121,7 @@ def _revert(gallery: Path | None, passphrase: bool, as_json: bool) -> None:
     if as_json:
         print_json({"gallery": str(gallery), "reverted to": name})
     else:
-        say(f"{gallery} has the verifier before its last change again: {name or 'without a name'}.")
+        say(f"{gallery} has its previous verifier again: {name or 'without a name'}.")
         note("The other one is kept: run --revert again to return to it.")
 
 
@@ -154,8 +154,8 @@ def _show(result: Adaptation, out: Path | None, gallery: Path | None) -> None:
     if out is not None:
         say(f"Model: {out}")
     if gallery is not None and result.better:
-        say(f"Verifier replaced in {gallery}; mien adapt --revert goes back.")
+        say(f"Verifier replaced in {gallery}; mien adapt --revert restores the old one.")
     elif gallery is not None:
-        say(f"{gallery} keeps its verifier: nothing shows that the adapted one is better.")
+        say(f"{gallery} keeps its verifier: there is no evidence that the adapted one is better.")
     if out is None and gallery is None:
         note("Nothing was written: give --out FILE or --gallery FILE.")

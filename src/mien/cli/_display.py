@@ -67,7 +67,7 @@ def note_live(*places: Path) -> None:
 
     live = len(gather_media([place for place in places if place.exists()]).live)
     if live:
-        note(f"{count(live, 'film')} of live photos not read: the stills beside them were")
+        note(f"{count(live, 'film')} of live photos not read; their stills were")
 
 
 def tell_training(summary: dict[str, Any], model: Path, *, as_json: bool) -> bool:

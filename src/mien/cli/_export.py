@@ -100,7 +100,7 @@ def run(
         where = "photograph" if embed else "sidecar"
         say(
             f"{count(done.pictures, 'picture')}: {count(done.added, 'name')} written into "
-            f"{count(len(done.changed), where)}; {done.already:,} stood there already."
+            f"{count(len(done.changed), where)}; {done.already:,} were there already."
         )
         if done.kept:
             note(f"Faces that keep the name that another program gave them: {done.kept:,}")

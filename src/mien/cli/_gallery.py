@@ -91,7 +91,7 @@ def _print(found: GalleryCheck) -> None:
     from mien.cli._consoles import console
 
     say(
-        f"{count(found.people, 'person', 'people')}; looked at: "
+        f"{count(found.people, 'person', 'people')}; compared: "
         f"{count(found.pictures, 'face')} and {count(found.comparisons, 'comparison')} of "
         f"two people; impostors: {found.impostors}."
     )

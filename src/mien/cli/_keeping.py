@@ -117,7 +117,7 @@ def move(
     if as_json:
         print_json({"from": str(source), "to": str(target), "rows": rows})
     else:
-        say(f"{rows:,} rows copied to {target} and compared; {source} is as it was")
+        say(f"{rows:,} rows copied to {target} and compared; {source} is unchanged")
 
 
 def change_key(gallery: GalleryOption, as_json: AsJson = False) -> None:
@@ -153,7 +153,7 @@ def rotate(gallery: GalleryOption, as_json: AsJson = False) -> None:
     if as_json:
         print_json({"gallery": str(gallery), "templates": turned})
     else:
-        say(f"{count(turned, 'template')} of {gallery} turned by a new secret rotation")
+        say(f"{count(turned, 'template')} of {gallery} rotated by a new secret")
 
 
 def _require_sealed(gallery: Path) -> None:

@@ -79,7 +79,7 @@ def revoke_key(
     if as_json:
         print_json({"revoked": identifier})
     else:
-        say(f"{identifier} opens nothing from now on")
+        say(f"{identifier} is revoked")
 
 
 def make_link(
