@@ -26,7 +26,8 @@ __all__ = ["Run", "choose", "command", "run_command", "show_report", "spell_comm
 
 #: Options that say where to write, to read or to work, and nothing about what is measured.
 _PLACES = {
-    "--data-home", "--out", "--figures", "--results", "--page", "--resume", "--train", "--cards", "--scheduler",
+    "--data-home", "--out", "--figures", "--results", "--page", "--resume", "--train", "--cards",
+    "--scheduler",
 }  # fmt: skip
 #: Those whose presence matters, and whose value does not.
 _FOLDERS = {"--cache"}
