@@ -121,10 +121,11 @@ def _throughput(job: str, engine: str, paths: list[Path]) -> Iterator[Row]:
     images = [read_image(path, colour=True) for path in paths]
     # dlib's network holds the interpreter's lock, so its floor for two cores is half of one.
     one = _best(lambda: _networks_alone(images, engine, 1))
-    two = one / JOBS if engine == "dlib" else _best(lambda: _networks_alone(images, engine, JOBS))
+    alone = "dlib" in engine
+    two = one / JOBS if alone else _best(lambda: _networks_alone(images, engine, JOBS))
     n = len(paths)
     yield Row(job, f"{engine}, networks alone, 1 thread", one, None, "", f"{n / one:.1f} a second")
-    note = "half of one thread" if engine == "dlib" else f"{n / two:.1f} a second"
+    note = "half of one thread" if alone else f"{n / two:.1f} a second"
     yield Row(job, f"{engine}, networks alone, {JOBS} threads", two, None, "", note)
     for jobs, floor in ((1, one), (JOBS, two)):
         took = _best(lambda jobs=jobs: _end_to_end(paths, engine, jobs))
@@ -148,7 +149,8 @@ def rows() -> Iterator[Row]:
         yield from _throughput(f"{N_SMALL} pictures, 512², 1 face", "sface", paths)
         photos = _make_pictures(large, N_LARGE, True)
         yield from _throughput(f"{N_LARGE} pictures, 1600 × 1200, 4 faces", "sface", photos)
-        yield from _throughput(f"{N_DLIB} pictures, 512², 1 face", "dlib", paths[:N_DLIB])
+        for engine in ("dlib", "sface+dlib"):
+            yield from _throughput(f"{N_DLIB} pictures, 512², 1 face", engine, paths[:N_DLIB])
         journal = Path(folder) / "journal"
         first = _end_to_end(paths, "sface", JOBS, journal=journal)
         again = _end_to_end(paths, "sface", JOBS, journal=journal)

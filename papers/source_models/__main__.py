@@ -44,8 +44,8 @@ def main(
     engine: Annotated[
         list[str] | None,
         typer.Option(
-            help="sface or dlib. Repeat for both; none skips LFW.",
-            show_default="both, sface if --quick",
+            help="sface, dlib or sface+dlib. Repeat for several; none skips LFW.",
+            show_default="all, sface if --quick",
         ),
     ] = None,
     shift: Annotated[

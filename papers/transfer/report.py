@@ -19,6 +19,7 @@ from papers.transfer.data import (
     lfw_lbp,
     load_domain,
 )
+from papers.transfer.ratios import add_ratios
 from papers.transfer.run import METHODS, Curves, run_domain, run_lfw, summarise_lfw
 
 __all__ = ["FEATURES", "PUBLISHED", "report_domain", "reproduce_transfer"]
@@ -94,6 +95,7 @@ def reproduce_transfer(
             domain = replace(domain, sizes=domain.sizes[1::3])
         curves = run_domain(domain, repetitions, random_state)
         report_domain(report, curves)
+    add_ratios(report, random_state)
     return report
 
 

@@ -31,6 +31,13 @@ def dlib_engine() -> FaceEngine:
 
 
 @pytest.fixture(scope="session")
+def fused_engine() -> FaceEngine:
+    pytest.importorskip("cv2", reason="the extra 'faces' is not installed")
+    pytest.importorskip("dlib", reason="the extra 'dlib' is not installed")
+    return load_engine("sface+dlib")
+
+
+@pytest.fixture(scope="session")
 def face(sface: FaceEngine, astronaut: np.ndarray) -> Face:
     return sface.detect(astronaut)[0]
 

@@ -7,6 +7,7 @@ import numpy as np
 from mien.reports import Report
 from papers.transfer import report as transfer
 from papers.transfer.data import Domain, load_domain
+from papers.transfer.ratios import compare_ratios, lowest_ratio
 from papers.transfer.run import METHODS, run_domain
 
 
@@ -43,6 +44,18 @@ def test_curves_have_every_method_and_people_are_disjoint():
     report = Report("t")
     transfer.report_domain(report, curves)
     assert any("Advantage" in str(block) for block in report.to_dict().values())
+
+
+def test_the_approximate_step_deletes_weak_directions():
+    rows = compare_ratios(4, 0, n_people=800)
+    law = lowest_ratio(4)
+    true, exact, approximate = (
+        np.asarray([row[name] for row in rows]) for name in ("true ratio", "exact", "approximate")
+    )
+    # So far from the law the verdict does not depend on chance.
+    assert np.all((approximate / true)[true > 1.5 * law] > 0.5)
+    assert np.all((approximate / true)[true < 0.7 * law] < 0.2)
+    assert np.all(np.abs(exact / true - 1)[true > 0.5] < 0.5)
 
 
 def test_people_of_a_real_shift_are_disjoint(data_home):

@@ -55,7 +55,8 @@ def run(
     engine: Annotated[
         str | None,
         typer.Option(
-            help="For a new gallery: sface or dlib.", show_default="the model's, or sface"
+            help="For a new gallery: sface, dlib or sface+dlib.",
+            show_default="the model's, or sface",
         ),
     ] = None,
     names: Annotated[

@@ -39,7 +39,9 @@ DataHome = Annotated[
 ]
 Engine = Annotated[
     str | None,
-    typer.Option(help="Face engine: sface or dlib.", show_default="the model's, or sface"),
+    typer.Option(
+        help="Face engine: sface, dlib or sface+dlib.", show_default="the model's, or sface"
+    ),
 ]
 Fpir = Annotated[
     float,

@@ -74,7 +74,7 @@ def run(
         int, typer.Option(min=1, help="Number of processes that analyse pictures.")
     ] = 2,
     engine: Annotated[
-        str, typer.Option(help="Face engine of new galleries: sface or dlib.")
+        str, typer.Option(help="Face engine of new galleries: sface, dlib or sface+dlib.")
     ] = "sface",
     fpir: Fpir = 0.01,
     far: Annotated[

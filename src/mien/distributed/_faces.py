@@ -45,7 +45,7 @@ def analyse(
     ----------
     paths : iterable of path
         Pictures, as the workers see them: on several machines, in a folder that all of them have.
-    engine : {"sface", "dlib"}
+    engine : {"sface", "dlib", "sface+dlib"}
         Kept loaded by every worker.
     client, n_workers
         As for :func:`fit`.

@@ -5,6 +5,7 @@ from ._detection import detect_faces
 from ._drawing import annotate
 from ._engines import ENGINES, FaceEngine, borrow_engine, check_features, load_engine
 from ._face import Face, FoundFace, PictureResult
+from ._fused import fuse_vectors
 from ._landmarks import THIRTEEN, FaceMesh, LandmarkFinder
 from ._quality import FaceQuality, face_quality
 from ._video import Detection, VideoResult, analyse_video, face_joiner
@@ -37,5 +38,6 @@ __all__ = [
     "face_joiner",
     "face_quality",
     "fit_similarity",
+    "fuse_vectors",
     "load_engine",
 ]

@@ -34,7 +34,7 @@ MAX_FACES = 512
 """Maximum number of faces of a picture that are analysed unless the caller says otherwise."""
 
 _AHEAD = 4
-_ONE_THREAD = ("dlib",)  # its network holds the interpreter's lock
+_ONE_THREAD = ("dlib", "sface+dlib")  # its network holds the interpreter's lock
 
 
 def analyse_image(
@@ -102,7 +102,7 @@ def analyse_pictures(
     ----------
     paths : iterable of path
         In the order of the results; may be a generator.
-    engine : {"sface", "dlib"}
+    engine : {"sface", "dlib", "sface+dlib"}
         As for `load_engine`. Engines are kept loaded for the next call.
     n_jobs : int
         Number of pictures to analyse at the same time, each with its own engine.

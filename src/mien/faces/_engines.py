@@ -16,7 +16,7 @@ from mien.faces._face import Face
 
 __all__ = ["ENGINES", "FaceEngine", "borrow_engine", "check_features", "load_engine"]
 
-ENGINES = ("sface", "dlib")
+ENGINES = ("sface", "dlib", "sface+dlib")
 """Names that `load_engine` takes."""
 
 
@@ -27,7 +27,7 @@ class FaceEngine(Protocol):
     Attributes
     ----------
     name : str
-        ``"sface"`` or ``"dlib"``.
+        ``"sface"``, ``"dlib"`` or ``"sface+dlib"``.
     features : str
         What its vectors are: engine, weights by their digest, dimension. Models and galleries
         carry it, so that vectors of two engines never meet.
@@ -63,9 +63,11 @@ def load_engine(name: str = "sface") -> FaceEngine:
 
     Parameters
     ----------
-    name : {"sface", "dlib"}
+    name : {"sface", "dlib", "sface+dlib"}
         ``"sface"``: YuNet and SFace by OpenCV (extra ``faces``). ``"dlib"``: dlib's frontal face
-        detector, five-point predictor and residual network (extra ``dlib``).
+        detector, five-point predictor and residual network (extra ``dlib``). ``"sface+dlib"``:
+        YuNet's faces with the vectors of both networks: a third fewer misses on LFW, for the time
+        of both.
 
     Returns
     -------
@@ -95,6 +97,10 @@ def load_engine(name: str = "sface") -> FaceEngine:
         from mien.faces._dlib import DlibEngine
 
         return DlibEngine()
+    if name == "sface+dlib":
+        from mien.faces._fused import FusedEngine
+
+        return FusedEngine()
     from mien.faces._sface import SFaceEngine
 
     return SFaceEngine()
@@ -128,7 +134,7 @@ def scale_to_unit(vector: Any, engine: str) -> np.ndarray:
     return (array / norm).astype(np.float32)
 
 
-# Networks of an engine take some 40 MB (sface) or 130 MB (dlib).
+# Networks of an engine take some 40 MB (sface), 130 MB (dlib) or both.
 _MAX_IDLE = 4
 
 _lock = threading.Lock()
@@ -141,7 +147,7 @@ def borrow_engine(name: str = "sface") -> Iterator[FaceEngine]:
 
     Parameters
     ----------
-    name : {"sface", "dlib"}
+    name : {"sface", "dlib", "sface+dlib"}
         As for `load_engine`.
 
     Yields

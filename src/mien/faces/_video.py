@@ -42,8 +42,8 @@ _MIN_OVERLAP = 0.3
 _AHEAD = 2
 # Cosines of two pictures of one face are above the first in nearly all pairs of neighbouring
 # frames, and those of two people are below the second in nearly all pairs.
-_UNLIKE = {"sface": 0.25, "dlib": 0.88}
-_ALIKE = {"sface": 0.55, "dlib": 0.95}
+_UNLIKE = {"sface": 0.25, "dlib": 0.88, "sface+dlib": 0.72}
+_ALIKE = {"sface": 0.55, "dlib": 0.95, "sface+dlib": 0.85}
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ def analyse_video(
     path : path
         MP4, MOV, WebM, MKV, AVI, OGG, FLV, MPEG or WMV, by content; or a folder of pictures, which
         are its frames in the order of their names.
-    engine : {"sface", "dlib"}
+    engine : {"sface", "dlib", "sface+dlib"}
         See `load_engine`.
     every : int
         Analyse every N-th frame.
@@ -281,7 +281,7 @@ def face_joiner(engine: str, max_gap: float) -> TrackJoiner:
 
     Parameters
     ----------
-    engine : {"sface", "dlib"}
+    engine : {"sface", "dlib", "sface+dlib"}
         Whose vectors.
     max_gap : float
         Maximum number of frames between two faces of a track.

@@ -399,7 +399,7 @@ def adapt(
         A folder with one folder a person, or a CSV file with the columns ``file`` and ``person``.
     model : FaceModel, path or None
         What to start from; None takes the shipped one.
-    engine : {"sface", "dlib"} or None
+    engine : {"sface", "dlib", "sface+dlib"} or None
         None is the model's, the gallery's, or "sface".
     gallery : Gallery or path
         Gets the adapted verifier if that is better on people held out, and keeps its own

@@ -219,7 +219,7 @@ def cluster(
         Folders and files of pictures with any number of faces each, or one video.
     model : FaceModel, path or None
         From :func:`adapt`; None takes the shipped one.
-    engine : {"sface", "dlib"} or None
+    engine : {"sface", "dlib", "sface+dlib"} or None
         Which faces and vectors; None is the model's, or "sface".
     fpir : float
         How careful to be: the part of faces for which a stranger among all others would pass the

@@ -156,7 +156,7 @@ def complete(
         changed, to the bit.
     model : FaceCompleter, path or None
         Of grey, aligned, square faces; None takes the shipped one.
-    engine : {"sface", "dlib"} or FaceEngine
+    engine : {"sface", "dlib", "sface+dlib"} or FaceEngine
         Finds the faces.
     same : sequence of paths or (h, w, 3) uint8
         Other photographs of the person whose face is the largest, as a gallery's people were

@@ -49,7 +49,7 @@ def complete_files(
         Picture to write (original, covered part, result) for one, folder for a folder.
     cover, model : str, path or None
         As in :func:`mien.recognition.complete`.
-    engine : {"sface", "dlib"}
+    engine : {"sface", "dlib", "sface+dlib"}
         Finds the faces.
     completed : path or None
         Where to write the completed photographs alone.

@@ -110,7 +110,7 @@ def enrol(
         Who is on all pictures.
     model : FaceModel, path or None
         For a new gallery: from :func:`adapt`; None takes the shipped one.
-    engine : {"sface", "dlib"} or None
+    engine : {"sface", "dlib", "sface+dlib"} or None
         For a new gallery; None is the model's, or "sface". A gallery keeps its engine.
     min_quality : float
         Refuse faces whose quality is below this, between 0 and 1.

@@ -16,13 +16,13 @@ from mien.gallery import FaceModel
 __all__ = ["FaceModel", "engine_of", "load_model", "load_source"]
 
 
-@lru_cache(maxsize=2)
+@lru_cache(maxsize=len(ENGINES))
 def load_source(engine: str = "sface") -> FaceModel:
     """The model that mien ships for an engine, learned from Labeled Faces in the Wild.
 
     Parameters
     ----------
-    engine : {"sface", "dlib"}
+    engine : {"sface", "dlib", "sface+dlib"}
         Whose vectors.
 
     Returns
@@ -46,7 +46,7 @@ def load_model(
     ----------
     model : FaceModel, path or None
         From :func:`adapt` or ``mien adapt``; None takes the shipped one.
-    engine : {"sface", "dlib"} or None
+    engine : {"sface", "dlib", "sface+dlib"} or None
         Must be the model's, where a model is given. None is the model's, or "sface".
     """
     if model is None:

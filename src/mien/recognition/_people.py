@@ -39,7 +39,7 @@ CLEARLY_LARGER = 2.0
 
 #: Detections below these confidences, in photographs and in videos, are mostly no people whom
 #: anybody would recognise: see docs/first-hour.md for what was measured.
-LEAST_CONFIDENCE = {"sface": (0.8, 0.85)}
+LEAST_CONFIDENCE = {"sface": (0.8, 0.85), "sface+dlib": (0.8, 0.85)}
 
 #: What ``mien cluster`` writes: the table, and the folder of faces that are with nobody.
 SORTED_TABLE, UNSORTED = "faces.csv", "unsorted"

@@ -165,7 +165,7 @@ class Recogniser:
         Who is known; needed for :meth:`identify` and :meth:`enrol`. It must exist.
     model : FaceModel, path or None
         Compares; None is the gallery's, or the shipped one. Not together with a gallery.
-    engine : {"sface", "dlib"} or None
+    engine : {"sface", "dlib", "sface+dlib"} or None
         Which faces and vectors; None is the model's, or "sface".
     n_jobs : int
         Pictures that are worked on at the same time.

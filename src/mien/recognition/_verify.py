@@ -139,7 +139,7 @@ def verify(
         Two pictures. Where several faces are found, the largest is taken.
     model : FaceModel, path or None
         From :func:`adapt`; None takes the shipped one.
-    engine : {"sface", "dlib"} or None
+    engine : {"sface", "dlib", "sface+dlib"} or None
         Which faces and vectors; None is the model's, or "sface".
     far : float
         The decision: at most this share of pairs of two people may be taken for one person.

@@ -96,7 +96,7 @@ _MEANINGS = {
     "fpir": "Maximum share of unknown faces that may wrongly get a name.",
     "far": "Maximum share of pairs of two people that may be taken for one.",
     "prior": "Probability of one person before the pictures are seen.",
-    "engine": "sface or dlib; the server's own if left out.",
+    "engine": "sface, dlib or sface+dlib; the server's own if left out.",
     "max_faces": "Maximum number of faces per picture, the largest first.",
     "whole": "The whole picture instead of the face.",
     "path": "Folder below those that the server may read.",

@@ -133,8 +133,8 @@ class JointBayesian(RatioScores, TransformerMixin, BaseEstimator):
         change by ``truncation_error_``.
     e_step : {"exact", "approximate"}, default="exact"
         "approximate" leaves out the posterior covariance, as the paper does: it deletes identity
-        directions whose variance ratio is below 3/m (m pictures per person) and lowers the
-        likelihood. Only for comparison with the paper.
+        directions whose variance ratio is below (3 − 4/m²)/m for m pictures per person, and
+        lowers the likelihood. Only for comparison with the paper.
     max_iter : int, default=200
         Maximum number of EM iterations. Raise it if a ``ConvergenceWarning`` says so.
     tol : float, default=1e-3
