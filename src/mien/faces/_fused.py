@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mien.faces._dlib import DlibEngine
-from mien.faces._engines import unit_length
+from mien.faces._engines import scale_to_unit
 from mien.faces._face import Face
 from mien.faces._sface import SFaceEngine
 
@@ -67,7 +67,7 @@ class FusedEngine:
         """Turn a face into a vector (256,) float32 of unit length."""
         first = self._first.embed(image, face)
         second = self._second.embed(image, _for_dlib(face))
-        return unit_length(fuse_vectors(first, second), "the engine 'sface+dlib'")
+        return scale_to_unit(fuse_vectors(first, second), "the engine 'sface+dlib'")
 
 
 def _for_dlib(face: Face) -> Face:
