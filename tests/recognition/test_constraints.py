@@ -116,7 +116,7 @@ def test_identify_and_adapt_respect_the_gallery_s_answers(folder: Path, tmp_path
         gallery.add_constraint("not-a-face", key)
         assert ask() is None
 
-        X, people, failures = _read_faces(folder, "sface", 1, gallery.constraints())
+        X, people, failures = _read_faces(folder, "sface", 1, gallery.constraints(), None)
         assert people.tolist() == ["Ann", "Bob", "Bob"]
         assert len(X) == 3
         assert [(f.path.name, f.reason) for f in failures] == [("Ann0.png", "refused")]
