@@ -377,7 +377,8 @@ def report_names(result: NamedEnrolment) -> Report:
         crop = _cut_out(face)
         if crop is not None:
             crops.append(crop)
-            name = face.person or f"open ({face.candidate}?)" if face.candidate else "nobody named"
+            guess = f"open ({face.candidate}?)" if face.candidate else "nobody named"
+            name = face.person or guess
             captions.append(f"{name}, {face.probability:.2f}, {face.path.name}")
     if crops:
         report.gallery(crops, captions, "Faces, the open ones first", columns=None)
