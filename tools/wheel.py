@@ -17,6 +17,7 @@ NEEDED = (
     "mien/faces/covered.npz",
     "mien/recognition/models/sface.mien",
     "mien/recognition/models/dlib.mien",
+    "mien/recognition/models/sface+dlib.mien",
     "mien/recognition/models/completion.mien",
     "mien/service/page/index.html",
     "mien/service/page/style.css",
