@@ -27,8 +27,9 @@ def test_what_is_not_ours_is_never_overwritten(words: str, tmp_path: Path) -> No
     mine.write_bytes(b"\xff\xd8 a photograph")
     gallery.write_bytes(b"SQLite format 3\0 a gallery")
     before = mine.read_bytes(), gallery.read_bytes()
-    call = words.format(mine=mine, gallery=gallery, folder=tmp_path)
-    done = CliRunner().invoke(app, call.split())
+    # Divided first: a temporary folder may have spaces in its name.
+    names = {"mine": mine, "gallery": gallery, "folder": tmp_path}
+    done = CliRunner().invoke(app, [word.format(**names) for word in words.split()])
     assert done.exit_code != 0
     assert (mine.read_bytes(), gallery.read_bytes()) == before
     assert isinstance(done.exception, InputError)
