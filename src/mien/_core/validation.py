@@ -92,7 +92,7 @@ def check_array(
             array = _numbers_of_objects(name, array)
     except (TypeError, ValueError, OverflowError) as error:
         raise InputError(
-            f"{name} must be an array of numbers, all rows of one length; got {values!r:.60}"
+            f"{name} must be an array of numbers, all rows of one length; got {_kind(values)}"
         ) from error
     if array.dtype.kind not in "biuf":
         kinds = {"U": "text", "S": "text", "M": "dates", "m": "times", "c": "complex numbers"}
@@ -131,6 +131,13 @@ def check_finite(name: str, values: np.ndarray) -> np.ndarray:
     return values
 
 
+def _kind(values: Any) -> str:
+    """What was given, without repeating any of it: it may be somebody's template."""
+    if isinstance(values, np.ndarray):
+        return f"an array of the type {values.dtype} and the shape {values.shape}"
+    return f"a {type(values).__name__}"
+
+
 def check_integer(name: str, value: Any, low: int | None = None, high: int | None = None) -> int:
     """A whole number, within limits, or an error."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)):
@@ -154,7 +161,7 @@ def check_scores(name: str, scores: Any) -> np.ndarray:
     try:
         array = np.asarray(scores, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be numbers; got {scores!r:.80}") from error
+        raise InputError(f"{name} must be numbers; got {_kind(scores)}") from error
     if array.ndim != 1:
         raise InputError(f"{name} must have one dimension; got the shape {array.shape}")
     if array.size == 0:
