@@ -1,8 +1,8 @@
 """Two checkouts side by side: ``python -m benchmarks.compare OTHER``.
 
 Prints the processor seconds of the same calls in the other checkout and in this one (the minimum of
-three runs) and their ratio: above 1, this checkout is slower. The checkouts take turns call by call,
-which keeps the load of the machine out of the ratio as far as possible. Only calls that both
+three runs) and their ratio: above 1, this checkout is slower. The checkouts take turns call by
+call, which keeps the load of the machine out of the ratio as far as possible. Only calls that both
 checkouts know are listed.
 """
 
