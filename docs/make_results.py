@@ -102,8 +102,7 @@ def _render_figure(part: dict[str, Any], name: str, folder: Path) -> str | None:
         if figure is None:
             return None
         folder.mkdir(parents=True, exist_ok=True)
-        svg = figure_to_svg(figure, name)
-        svg = svg.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
+        svg = figure_to_svg(figure, name, standalone=True)
         (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
         place = f"{FIGURES}/{name}.svg"
     caption = _escape(part["caption"])

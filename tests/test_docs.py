@@ -211,6 +211,13 @@ def test_scripts_beside_the_package_import_what_exists(path: Path) -> None:
             assert wanted <= known, f"{node.module} has no {', '.join(sorted(wanted - known))}"
 
 
+def test_drawings_are_files_that_a_browser_shows() -> None:
+    for file in sorted((ROOT / "docs" / "_static").rglob("*.svg")):
+        tag = re.search(r"<svg[^>]*>", file.read_text("utf-8"))
+        assert tag is not None
+        assert 'xmlns="http://www.w3.org/2000/svg"' in tag[0], file.name
+
+
 def test_films_are_small_and_shown() -> None:
     films = sorted((ROOT / "docs" / "_static").glob("film_*.gif"))
     front = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
