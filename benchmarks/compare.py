@@ -18,7 +18,7 @@ HERE = Path(__file__).parents[1]
 REPEATS = 3
 #: What each call needs, and the call.
 PREPARE = """
-import os, sys, tempfile, time, warnings
+import inspect, os, sys, tempfile, time, warnings
 import numpy as np
 import mien
 from mien.committee import RandomSamplingLDA
@@ -38,6 +38,9 @@ model = JointBayesian(tol=1e-2).fit(X, y)
 atoms = X[::10] / np.linalg.norm(X[::10], axis=1, keepdims=True)
 genuine, impostor = rng.standard_normal(50_000) + 1.5, rng.standard_normal(500_000)
 file = os.path.join(tempfile.mkdtemp(), "model.mien")
+# What older checkouts call the number of atoms per signal.
+known = inspect.signature(orthogonal_matching_pursuit).parameters
+eight = {"n_nonzero_coefs" if "n_nonzero_coefs" in known else "n_nonzero": 8}
 """
 CALLS = {
     "Joint Bayesian, fit 5,000 × 96": "JointBayesian(tol=1e-2).fit(X, y)",
@@ -48,8 +51,8 @@ CALLS = {
     "equal error rate, 550,000 scores": "equal_error_rate(genuine, impostor)",
     "ROC, 550,000 scores": "roc(genuine, impostor)",
     "Fastfood, 5,000 × 96 to 2,560": "Fastfood(10, random_state=0).fit(X).transform(X)",
-    "OMP, 5,000 signals, 500 atoms": "orthogonal_matching_pursuit(X, atoms, n_nonzero_coefs=8)",
-    "K-SVD, a round": "KSVD(256, n_nonzero_coefs=8, max_iter=1, random_state=0).fit(X)",
+    "OMP, 5,000 signals, 500 atoms": "orthogonal_matching_pursuit(X, atoms, **eight)",
+    "K-SVD, a round": "KSVD(256, max_iter=1, random_state=0, **eight).fit(X)",
     "mixture of PCCA, 5 iterations": (
         "MixturePCCA(8, n_latent=4, max_iter=5, random_state=0).fit(X[:, :32], X[:, 32:64])"
     ),
