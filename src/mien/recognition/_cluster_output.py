@@ -30,6 +30,8 @@ JOURNAL = ".faces.journal"
 _SHOWN = 24
 _LONGEST = 200
 _PEOPLE_SHOWN = 300
+#: So many faces and no other person are worth a word.
+_MANY_OF_ONE = 10
 
 
 def check_new(out: Path, resume: bool = False, *sources: Path) -> None:
@@ -328,4 +330,14 @@ def in_words(found: PeopleFound) -> str:
         f"above a log ratio of {found.threshold:.1f}, which a stranger among all others would pass "
         f"for {100 * found.fpir:g} % of the faces"
     )
-    return words + (" (by an extrapolated tail)." if found.extrapolated else ".")
+    words += {
+        True: " (supported by the faces themselves).",
+        "shipped": " (by the model card).",
+        False: " (not promised: the faces are unlike those of the model card).",
+    }[found.promised]
+    if found.n_people == 1 and alone == 0 and len(found.faces) >= _MANY_OF_ONE:
+        words += (
+            " All are one person. If they are not, the pictures are unlike those that the model "
+            "knows: enrol a few people, and sort with --gallery."
+        )
+    return words
