@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
 
+import pytest
 import typer
 import typer.main
 
@@ -66,6 +67,7 @@ def test_a_route_or_a_parameter_that_is_missing_is_named() -> None:
     ]
 
 
+@pytest.mark.needs("service")
 def test_a_name_that_is_missing_is_named() -> None:
     import mien
 
