@@ -110,6 +110,7 @@ def _groups(name: str, work: Work) -> Scores:
         learn, groups = task[:2]
         models: dict[str, Any] = {
             "soft null space": NullSpaceProjection(),
+            "soft, directions alike": NullSpaceProjection(between_shrinkage=1),
             "soft, λ = 0.1": NullSpaceProjection(regularization=0.1),
             "exact null space": NullSpaceProjection(
                 regularization=0, fallback="relevant-components"
@@ -445,8 +446,8 @@ PARTS: dict[str, Part] = {
         "Neighbours after learning from groups without names",
         "error %",
         tuple(f"{name}, {protocol}" for name in VECTORS for protocol in ("same", "new")),
-        ("soft null space", "soft, λ = 0.1", "exact null space", "soft null space, Euclidean",
-         "RCA", "RCA, all directions", "soft kernel null space"),
+        ("soft null space", "soft, directions alike", "soft, λ = 0.1", "exact null space",
+         "soft null space, Euclidean", "RCA", "RCA, all directions", "soft kernel null space"),
         ("no projection", "shrunken LDA, groups as classes"),
         _quietly(_groups),
     ),
