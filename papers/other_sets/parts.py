@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from mien.committee import RandomSamplingLDA, decide, fuse
+from mien.committee import Committee, RandomSamplingLDA, decide, fuse
 from mien.completion import FaceCompleter, make_completer, make_cover
 from mien.datasets import (
     load_lfw_embeddings,
@@ -203,6 +203,13 @@ def _committee(name: str, work: Work) -> Scores:
             "linear SVM": make_pipeline(StandardScaler(with_std=False), LinearSVC()),
             "PCA, then linear SVM": make_pipeline(PCA(min(60, len(train) // 2)), LinearSVC()),
             "LDA, then linear SVM": make_pipeline(NullSpaceLDA(), StandardScaler(), LinearSVC()),
+            "committee of linear SVM": Committee(LinearSVC(), members, pca=True, random_state=seed),
+            "committee of LDA, then linear SVM": Committee(
+                make_pipeline(NullSpaceLDA(), StandardScaler(), LinearSVC()),
+                members,
+                pca=True,
+                random_state=seed,
+            ),
         }
         for method, model in models.items():
             model.fit(X[train], people[train])
@@ -464,7 +471,8 @@ PARTS: dict[str, Part] = {
         "Names of known people",
         "error %",
         (*FACES, *(f"{name}, side lights" for name in FACES)),
-        ("committee, preparation chosen", "committee", "soft null-space LDA, cosine"),
+        ("committee, preparation chosen", "committee", "soft null-space LDA, cosine",
+         "committee of linear SVM", "committee of LDA, then linear SVM"),
         ("ridge classifier", "whitened cosine", "linear SVM", "PCA, then linear SVM",
          "LDA, then linear SVM"),
         _quietly(_committee),

@@ -37,6 +37,10 @@ def test_whole_report_of_a_small_set(
     assert fidelity["DW-KSVD"]["paper"] == 17.6402
     assert _value(fidelity["ridge"]["PSNR"]) > _value(fidelity["K-SVD"]["PSNR"])
     assert [row["probe"] for row in tables[1]["rows"]] == ["original", "K-SVD", "DW-KSVD", "ridge"]
+    figures = [part for part in report.to_dict()["parts"] if part.get("kind") == "figure"]
+    names = [[series["name"] for series in figure["series"]] for figure in figures]
+    assert "ridge, normal" in names[1]
+    assert any(name.startswith("ridge, mean ") for name in names[2])
     assert report.write(tmp_path).exists()
 
 
@@ -94,6 +98,10 @@ def test_originals_match_themselves_and_noise_does_not(small: data.Faces) -> Non
     perfect = runs.verify(matcher, small.test.vectors(), small)
     assert perfect["own"]["vr"][0] == 1
     assert perfect["own"]["eer"][0] == 0
+    # As the paper counts: every picture against every picture, itself included.
+    n, same = len(small.test), small.test.people[:, None] == small.test.people
+    others = perfect["other"]["vr"][0] * (same.sum() - n)
+    assert perfect["all"]["vr"][0] == pytest.approx((n + others) / same.sum())
     noise = np.random.default_rng(0).random((len(small.test), 32, 32)).astype(np.float32)
     guess = runs.verify(matcher, noise, small)
     assert 0.3 < guess["own"]["eer"][0] < 0.7

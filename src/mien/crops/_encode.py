@@ -119,7 +119,7 @@ def train_encoder(
         "max_descriptors": max_descriptors,
         "random_state": random_state,
     }
-    rounds = {} if max_iter is None else {"max_iter": max_iter}
+    rounds: dict[str, Any] = {} if max_iter is None else {"max_iter": max_iter}
     if kind == "fisher":
         encoder = FisherVector(n_components, **rounds, **shared)
     else:
