@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.stats import norm
 from scipy.special import ndtri
+from scipy.stats import norm
 
 from mien.errors import InputError, MissingDependencyError
 from mien.evaluation import roc
