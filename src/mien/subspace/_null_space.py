@@ -192,9 +192,9 @@ class NullSpaceProjection(GroupProjection):
     shrunk covariance, which is worse for new people, who differ along other directions too.
 
     Both rules were chosen on other divisions of nine sets at hand than those that are reported.
-    They differ little: seven such rules lie within two points of each other on ORL, LFW and rendered
-    people and within four on Yale, and with rendered people left out, the other three sets would
-    have kept D the identity (``python -m papers weak-labels --part soft``).
+    They differ little: seven such rules lie within two points of each other on ORL, LFW and
+    rendered people and within four on Yale, and with rendered people left out, the other three
+    sets would have kept D the identity (``python -m papers weak-labels --part soft``).
 
     The paper minimises a determinant, which is zero as soon as one direction lies in the null
     space: the criterion here is the trace with orthonormal columns, whose minimisers are what the
