@@ -291,16 +291,21 @@ def _find_names(
     places: list[tuple[int, int]] = []
     bags: list[int] = []
     names: list[list[str]] = []
+    absent: list[list[str]] = []
     for i, one in enumerate(listed):
         mine = [(i, k) for k in usable[i] if (i, k) not in placed]
-        for place in ((i, k) for k in usable[i] if (i, k) in placed):
+        marked = [(i, k) for k in usable[i] if (i, k) in placed]
+        for place in marked:
             places.append(place)
             bags.append(len(names))
             names.append([placed[place]])
+            absent.append([])
         if mine:
             places += mine
             bags += [len(names)] * len(mine)
-            names.append(list(one.names))
+            # Whose face is marked is not one of the others.
+            absent.append([placed[place] for place in marked])
+            names.append([name for name in one.names if name not in absent[-1]])
     if not places:
         return [], None
     vectors = np.stack([results[i].faces[k].vector for i, k in places]).astype(np.float64)
@@ -320,6 +325,7 @@ def _find_names(
         np.asarray(bags),
         names,
         groups=groups,
+        absent=absent,
         min_probability=min_probability,
         adapt=adapt,
     )
