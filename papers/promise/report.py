@@ -17,6 +17,7 @@ from papers.promise.run import (
     SETTINGS,
     SOURCES,
     STATED,
+    count_confused,
     fit_domain,
     fit_sources,
     learn_prior,
@@ -141,6 +142,12 @@ class _Judged:
             [row for domain in self.whole for row in weigh_reasons(domain, self.source(domain))],
             "Shift, stretch and tail of the impostors of a whole domain; then the realised over "
             "the stated false accept rate of 0.1 %, as shipped and with each of them known.",
+        )
+        self.table(
+            "few pairs of people",
+            [count_confused(domain, self.source(domain)) for domain in self.whole],
+            "Single pictures, at the shipped threshold for 0.1 % of strangers: how much of a "
+            "domain's false accepts comes from three pairs of people.",
         )
         real = [domain for domain in self.whole if domain.family != "photos"]
         heights = learn_heights(self.sources["half"], *load_half(self.engine, self.data))

@@ -37,6 +37,7 @@ __all__ = [
     "SETTINGS",
     "STATED",
     "Draw",
+    "count_confused",
     "draw_gallery",
     "excess_interval",
     "factor_interval",
@@ -201,6 +202,38 @@ def weigh_reasons(domain: Domain, verifier: Verifier, far: float = 0.001) -> lis
             }
         )  # fmt: skip
     return rows
+
+
+def count_confused(domain: Domain, verifier: Verifier, far: float = 0.001) -> dict[str, Any]:
+    """How much of a domain's false accepts a few pairs of people make, single pictures.
+
+    At the threshold for a share ``far`` of the shipped impostors. The three pairs are those with
+    most false accepts; what is accepted of a pair is a share of its own comparisons.
+    """
+    _, codes = np.unique(domain.people, return_inverse=True)
+    rows = np.random.default_rng(0).permutation(len(codes))[:1500]
+    X, (_, codes) = domain.X[rows], np.unique(codes[rows], return_inverse=True)
+    ones = np.ones(len(X), dtype=np.int64)
+    scores = verifier.score_sums(ones, X, ones, X)
+    first, second = np.triu_indices(len(X), 1)
+    apart = codes[first] != codes[second]
+    first, second = first[apart], second[apart]
+    low, high = np.minimum(codes[first], codes[second]), np.maximum(codes[first], codes[second])
+    pairs, which = np.unique(low * len(X) + high, return_inverse=True)
+    accepted = scores[first, second] >= verifier.threshold(far, size=1)
+    hits, trials = np.bincount(which, accepted), np.bincount(which)
+    top = np.argsort(-hits, kind="stable")[:3]
+    return {
+        "domain": domain.name, "people": int(codes.max()) + 1, "pairs of people": len(pairs),
+        "accepted": float(accepted.mean()),
+        "pairs with a false accept": int(np.count_nonzero(hits)),
+        "share of the three highest pairs": float(hits[top].sum() / max(hits.sum(), 1)),
+        "accepted of the highest pair": float((hits[top] / trials[top]).max()),
+        "of the third highest": float((hits[top] / trials[top]).min()),
+        "accepted of all others": float(
+            (hits.sum() - hits[top].sum()) / max(trials.sum() - trials[top].sum(), 1)
+        ),
+    }  # fmt: skip
 
 
 def trace_reliability(

@@ -19,6 +19,7 @@ from papers.promise.run import (
     _Events,
     _fit_pairs,
     _Missed,
+    count_confused,
     draw_gallery,
     excess_interval,
     factor_interval,
@@ -158,6 +159,20 @@ def test_the_height_of_a_dense_look_is_taken_off(verifier):
     assert heights(new.X)[dense].min() > heights(new.X)[~dense].mean()
     rows = compare_normalisations([new], [verifier], heights, 0.001)
     assert rows[1]["height of the look"] < rows[1]["shipped score"]
+
+
+def test_pairs_who_are_taken_for_each_other_are_counted(verifier):
+    found = domain(40, 4, 12)
+    X = found.X.copy()
+    X[found.people == 7] = X[found.people == 3]  # two people whom the engine cannot tell apart
+    row = count_confused(replace(found, X=X), verifier, 0.001)
+    assert (row["people"], row["pairs of people"]) == (40, 780)
+    assert row["accepted of the highest pair"] > 0.8
+    assert row["accepted of all others"] < 0.01
+    n = 160 * 159 // 2 - 40 * 6
+    top, rest = row["share of the three highest pairs"], row["accepted of all others"]
+    total = row["accepted"] * n
+    assert total * (1 - top) == pytest.approx(rest * (n - 3 * 16))
 
 
 def test_an_interval_that_rests_on_one_pair_of_people_begins_at_nothing(verifier):
