@@ -210,6 +210,8 @@ def _enrol_names(
         _say_adapted(result)
     if result.unplaced:
         note(f"Names at a place where no face was found: {len(result.unplaced):,}.")
+    if result.unmatched:
+        note(f"Names that no face of their picture got: {len(result.unmatched):,}.")
     show_failures(result.failures, result.pictures)
     say(f"Gallery: {result.gallery}")
     if page is not None:
