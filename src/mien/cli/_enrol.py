@@ -201,8 +201,8 @@ def _enrol_names(
     say(
         f"{count(len(result.faces), 'face')}: {named:,} of "
         f"{count(len(result.people), 'person', 'people')} got a name, "
-        f"{len(result.faces) - named:,} stay open; {result.added:,} enrolled now, {result.already:,} "
-        "before."
+        f"{len(result.faces) - named:,} stay open; {result.added:,} enrolled now, "
+        f"{result.already:,} before."
     )
     for name, times in list(result.people.items())[:_NAMED]:
         say(f"  {name}: {times:,}")
