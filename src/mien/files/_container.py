@@ -152,7 +152,7 @@ class Container:
         digest = hashlib.sha256(len(self.raw).to_bytes(8, "little"))
         place = _find_digest(self.raw)
         digest.update(self.raw[:place] + _BLANK.encode("ascii") + self.raw[place + len(_BLANK) :])
-        digest.update(rest)
+        digest.update(rest.data)
         if digest.hexdigest() != self.digest:
             raise ModelDamagedError(
                 f"{self.where} was altered or damaged after it was written: its digest does not "
