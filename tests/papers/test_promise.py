@@ -117,7 +117,11 @@ def test_a_prior_knows_nothing_of_the_family_left_out_nor_of_what_is_far_away():
 def test_a_family_that_no_judged_domain_has_gets_a_prior_as_well():
     """As rendered people kept aside, where no other rendered people were asked for."""
     judged = object.__new__(_Judged)
-    judged.fits = {"a": ("one", [evidence(0.1)]), "b": ("two", [evidence(0.3)])}
+    judged.fits = {
+        "a": ("one", [evidence(0.1)]),
+        "b": ("two", [evidence(0.3)]),
+        "c": ("three", [evidence(0.2)]),
+    }
     judged.alike, judged._priors = Lookalikes(0.3, -0.1, 0.05, 0.2), {}
     assert judged.priors("rendered") == learn_prior(judged.fits, judged.alike)
     assert judged.priors("two") == learn_prior(judged.fits, judged.alike, "two")
