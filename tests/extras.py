@@ -36,7 +36,14 @@ EXTRAS = {
     "gallery": ("usearch", "cryptography"),
     "postgresql": ("usearch", "cryptography", "psycopg"),
     "heif": ("pillow_heif",),
-    "service": ("fastapi", "uvicorn", "multipart", "sse_starlette", "prometheus_client"),
+    "service": (
+        "fastapi",
+        "uvicorn",
+        "httptools",
+        "multipart",
+        "sse_starlette",
+        "prometheus_client",
+    ),
     "mqtt": ("paho",),
     "distributed": ("dask", "distributed", "pyarrow", "zarr"),
 }
