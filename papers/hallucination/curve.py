@@ -23,8 +23,8 @@ __all__ = ["add_curve", "learning_curve", "linear_headroom"]
 
 _SMALLEST = 60
 # Above these the kernel's widths, and the mixture's sizes, take more than minutes to try.
-_KERNEL_FACES = 6_500
-_AUTO_FACES = 1_600
+_KERNEL_FACES = 3_200
+_AUTO_FACES = 800
 _ABOUT_RIDGE = ("gain of the last doubling", "left for any linear estimate")
 # A gain over ridge that would be worth having, in dB: how many faces would it take?
 _WANTED = 0.3
