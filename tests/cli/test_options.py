@@ -133,6 +133,8 @@ OTHER_BASE = {
 ENTRIES: dict[str, str] = {
     "verify --pairs": "--pairs {pairs}",
     "verify --model": "--model {face_model}",
+    "verify --gallery": "--gallery {gallery}",
+    "verify --passphrase": "--gallery {sealed} --passphrase",
     "verify --engine": "--engine dlib",
     "verify --far": "--far 0.01",
     "verify --impostors": "--impostors strangers",

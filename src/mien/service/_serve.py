@@ -60,9 +60,11 @@ def serve(
     """
     uvicorn = require_module("uvicorn", "service", "mien serve")
     require_module("fastapi", "service", "mien serve")
+    require_module("httptools", "service", "mien serve")
     from mien.gallery import Gallery, has_gallery
     from mien.service._app import create_app
     from mien.service._keys import KeyStore
+    from mien.service._protocol import make_protocol
     from mien.service._state import open_state
 
     if not has_gallery(settings.galleries):
@@ -93,6 +95,8 @@ def serve(
         app,
         host=settings.host,
         port=settings.port,
+        http=make_protocol(settings.limits),
+        ws="none",
         log_level="warning",
         access_log=False,
         server_header=False,
