@@ -52,7 +52,17 @@ EXTRAS = {
 HOMES = {
     "fast": (),
     "plots": ("reports", "papers", "cli", "demo", "evaluation"),
-    "faces": ("faces", "recognition", "papers", "cli", "crops", "demo", "features", "service"),
+    "faces": (
+        "faces",
+        "recognition",
+        "papers",
+        "cli",
+        "crops",
+        "demo",
+        "features",
+        "service",
+        "distributed",
+    ),
     "dlib": ("faces", "recognition", "papers", "cli"),
     "gallery": ("gallery", "recognition", "cli", "golden", "service"),
     "postgresql": ("gallery", "cli", "service"),

@@ -52,7 +52,7 @@ def _moves(rows: Sequence[Row]) -> str:
 def _normalisations(rows: Sequence[Row]) -> str:
     names = (
         "shipped score", "centred cosine", "cohort of the model", "nearest of that cohort",
-        "cohort of the domain",
+        "cohort of the domain", "height of the look",
     )  # fmt: skip
     missed = {row["domain"]: row for row in rows if row["what"] == "misses"}
     return make_table(
@@ -87,16 +87,18 @@ def _held(rows: Sequence[Row]) -> str:
                                      "at most 3 times")
                     ),
                     f"{row['largest factor']:.1f} ({row['its lower end']:.1f})",
-                    str(row["clearly above 3"]),
+                    f"{row['clearly above 2']}, {row['clearly above 3']}",
+                    str(row["clearly below half"]),
                     f"{100 * row['excess misses ≤ 2 points']:.0f} %",
+                    str(row["clearly more misses"]),
                     str(row["clearly worse than cosine"]),
                 )
             )  # fmt: skip
     return make_table(
         (
             "rate", "method", "settings", "at most 2 ×", "½ to 2 ×", "at most 3 ×",
-            "largest (its lower end)", "clearly above 3 ×", "misses within 2 points",
-            "clearly worse than cosine",
+            "largest (its lower end)", "clearly above 2 ×, 3 ×", "clearly below ½",
+            "misses within 2 points", "clearly not", "clearly worse than cosine",
         ),
         found,
     )  # fmt: skip

@@ -37,7 +37,9 @@ __all__ = [
     "SETTINGS",
     "STATED",
     "Draw",
+    "count_confused",
     "draw_gallery",
+    "excess_interval",
     "factor_interval",
     "fit_domain",
     "fit_sources",
@@ -45,6 +47,7 @@ __all__ = [
     "learn_prior",
     "learn_shipped",
     "load_domains",
+    "load_half",
     "measure_lookalikes",
     "run_adapted",
     "run_domain",
@@ -109,21 +112,31 @@ def load_domains(
     return [*found, replace(clean, name=name, groups=group_by_look(clean.X, clean.people))]
 
 
-def fit_sources(
-    engine: str, home: Any = None, sources: Sequence[str] = SOURCES
-) -> dict[str, Verifier]:
-    """The recipe of the shipped models on one half of LFW's people, on the other, and on all."""
+def _load_lfw(engine: str, home: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """LFW's vectors of unit length, whose they are, and who is of the half that teaches."""
     stored = load_lfw_embeddings(home, engine)
     raw = stored.vectors.astype(np.float64)
     norms = np.linalg.norm(raw, axis=1)
     usable = stored.detected & (norms > 0)
     half = split_lfw(stored.people)
-    parts = {"half": usable & half, "other half": usable & ~half, "all": usable}
+    return raw[usable] / norms[usable, None], stored.people[usable], half[usable]
+
+
+def load_half(engine: str, home: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors and people of the half of LFW from whom the models of LFW's domains are learned."""
+    X, people, half = _load_lfw(engine, home)
+    return X[half], people[half]
+
+
+def fit_sources(
+    engine: str, home: Any = None, sources: Sequence[str] = SOURCES
+) -> dict[str, Verifier]:
+    """The recipe of the shipped models on one half of LFW's people, on the other, and on all."""
+    X, people, half = _load_lfw(engine, home)
+    parts = {"half": half, "other half": ~half, "all": np.ones(len(half), dtype=bool)}
     verifiers = {}
     for source in sources:
-        kept = parts[source]
-        X = raw[kept] / norms[kept, None]
-        verifiers[source] = fit_source(X, stored.people[kept], engine)
+        verifiers[source] = fit_source(X[parts[source]], people[parts[source]], engine)
     return verifiers
 
 
@@ -189,6 +202,38 @@ def weigh_reasons(domain: Domain, verifier: Verifier, far: float = 0.001) -> lis
             }
         )  # fmt: skip
     return rows
+
+
+def count_confused(domain: Domain, verifier: Verifier, far: float = 0.001) -> dict[str, Any]:
+    """How much of a domain's false accepts a few pairs of people make, single pictures.
+
+    At the threshold for a share ``far`` of the shipped impostors. The three pairs are those with
+    most false accepts; what is accepted of a pair is a share of its own comparisons.
+    """
+    _, codes = np.unique(domain.people, return_inverse=True)
+    rows = np.random.default_rng(0).permutation(len(codes))[:1500]
+    X, (_, codes) = domain.X[rows], np.unique(codes[rows], return_inverse=True)
+    ones = np.ones(len(X), dtype=np.int64)
+    scores = verifier.score_sums(ones, X, ones, X)
+    first, second = np.triu_indices(len(X), 1)
+    apart = codes[first] != codes[second]
+    first, second = first[apart], second[apart]
+    low, high = np.minimum(codes[first], codes[second]), np.maximum(codes[first], codes[second])
+    pairs, which = np.unique(low * len(X) + high, return_inverse=True)
+    accepted = scores[first, second] >= verifier.threshold(far, size=1)
+    hits, trials = np.bincount(which, accepted), np.bincount(which)
+    top = np.argsort(-hits, kind="stable")[:3]
+    return {
+        "domain": domain.name, "people": int(codes.max()) + 1, "pairs of people": len(pairs),
+        "accepted": float(accepted.mean()),
+        "pairs with a false accept": int(np.count_nonzero(hits)),
+        "share of the three highest pairs": float(hits[top].sum() / max(hits.sum(), 1)),
+        "accepted of the highest pair": float((hits[top] / trials[top]).max()),
+        "of the third highest": float((hits[top] / trials[top]).min()),
+        "accepted of all others": float(
+            (hits.sum() - hits[top].sum()) / max(trials.sum() - trials[top].sum(), 1)
+        ),
+    }  # fmt: skip
 
 
 def trace_reliability(
@@ -456,10 +501,16 @@ def draw_gallery(domain: Domain, verifier: Verifier, n: int, m: int, seed: int) 
     )  # fmt: skip
 
 
+def _is_missed(scores: np.ndarray, owner: np.ndarray, threshold: float) -> np.ndarray:
+    """Which known probes (p,) are not named, or named as somebody else."""
+    own = scores[np.arange(len(scores)), owner]
+    missed: np.ndarray = (own < threshold) | (scores.max(axis=1) > own)
+    return missed
+
+
 def _misses(scores: np.ndarray, owner: np.ndarray, threshold: float) -> float:
     """Share of known probes that are not named, or named as somebody else."""
-    own = scores[np.arange(len(scores)), owner]
-    return float(np.mean((own < threshold) | (scores.max(axis=1) > own)))
+    return float(np.mean(_is_missed(scores, owner, threshold)))
 
 
 def _oracle(values: np.ndarray, rate: float) -> float:
@@ -522,6 +573,36 @@ def factor_interval(
     return float(low), float(high)
 
 
+@dataclass(frozen=True)
+class _Missed:
+    """Missed probes (n,) by enrolled person: those of a method less those of another one."""
+
+    excess: np.ndarray
+    probes: np.ndarray
+    who: np.ndarray
+
+    @classmethod
+    def of(cls, draw: Draw, missed: np.ndarray, others: np.ndarray) -> _Missed:
+        excess = np.zeros(draw.n)
+        np.add.at(excess, draw.owner, missed.astype(float) - others.astype(float))
+        return cls(excess, np.bincount(draw.owner, minlength=draw.n), draw.who)
+
+
+def excess_interval(found: Sequence[_Missed], weights: np.ndarray) -> tuple[float, float]:
+    """95 % interval of how much more is missed than by another way; people are drawn again.
+
+    Both ways are judged on the same probes, so that what both miss leaves no spread. ``weights``
+    as in :func:`factor_interval`.
+    """
+    excess, probes = np.zeros(len(weights)), np.zeros(len(weights))
+    for one in found:
+        mine = weights[:, one.who]
+        excess += mine @ one.excess
+        probes += mine @ one.probes
+    low, high = np.quantile(excess / np.maximum(probes, 1e-9), [0.025, 0.975])
+    return float(low), float(high)
+
+
 def _cllr(genuine: np.ndarray, impostor: np.ndarray) -> float:
     costs = np.logaddexp(0, -genuine).mean(), np.logaddexp(0, impostor).mean()
     return float(np.mean(costs) / np.log(2))
@@ -562,24 +643,25 @@ def judge(
                 if kind == "FPIR":
                     accepted = (draw.strangers >= t) & (draw.strangers == best[:, None])
                     realised = float(np.mean(best >= t))
-                    missed = _misses(draw.known, draw.owner, t)
-                    oracle = _misses(draw.known, draw.owner, _oracle(best, stated))
-                    plain = (
-                        float(np.mean(stranger.max(axis=1) >= usual)),
-                        _misses(known, draw.owner, usual),
-                    )
+                    missed = _is_missed(draw.known, draw.owner, t)
+                    oracle = _is_missed(draw.known, draw.owner, _oracle(best, stated))
+                    plain = float(np.mean(stranger.max(axis=1) >= usual))
+                    plainly = _is_missed(known, draw.owner, usual)
                 else:
                     accepted = draw.strangers >= t
                     realised = float(np.mean(accepted))
-                    missed = float(np.mean(genuine < t))
-                    oracle = float(np.mean(genuine < _oracle(draw.strangers, stated)))
-                    plain = float(np.mean(stranger >= usual)), float(np.mean(plain_own < usual))
+                    missed = genuine < t
+                    oracle = genuine < _oracle(draw.strangers, stated)
+                    plain = float(np.mean(stranger >= usual))
+                    plainly = plain_own < usual
                 yield {
                     "method": method, "rate": kind, "stated": stated, "realised": realised,
-                    "misses": missed, "oracle": oracle, "plain": plain[0],
-                    "plain misses": plain[1], "promised": promised,
+                    "misses": float(missed.mean()), "oracle": float(oracle.mean()),
+                    "plain": plain, "plain misses": float(plainly.mean()), "promised": promised,
                     "trials": len(best) if kind == "FPIR" else draw.strangers.size,
-                    "events": _Events.of(draw, accepted), **costs,
+                    "events": _Events.of(draw, accepted),
+                    "beside oracle": _Missed.of(draw, missed, oracle),
+                    "beside plain": _Missed.of(draw, missed, plainly), **costs,
                 }  # fmt: skip
 
 
@@ -663,16 +745,21 @@ def run_domain(
             numbers = {
                 key: float(np.mean([row[key] for row in found]))
                 for key in found[0]
-                if key not in ("method", "rate", "stated", "promised", "trials", "events")
+                if isinstance(found[0][key], float) and key != "stated"
             }
             low, high = factor_interval(
                 [row["events"] for row in found], weights, per_comparison=kind == "FAR"
             )
+            more = {
+                what: excess_interval([row[f"beside {what}"] for row in found], weights)[0]
+                for what in ("oracle", "plain")
+            }
             rows.append(
                 {
                     "engine": domain.engine, "domain": domain.name, "people": n, "pictures": m,
                     "method": method, "rate": kind, "stated": stated, **numbers,
                     "low": low, "high": high,
+                    "more than oracle": more["oracle"], "more than plain": more["plain"],
                     "trials": sum(row["trials"] for row in found),
                     "promised": [row["promised"] for row in found],
                 }

@@ -11,7 +11,8 @@ from PIL import Image
 
 from mien.errors import DataError, InputError, MissingDataError
 from mien.media import NamedRegion, read_names, write_sidecar
-from mien.media._names import match_takeout
+from mien.media import _names as names
+from mien.media._names import TakeoutPictures
 
 
 def make_picture(path: Path) -> Path:
@@ -43,20 +44,53 @@ LONG = "PXL_20240612_181818181.PORTRAIT-01.COVER.long-name.jpg"
         ("IMG_1.jpg.json", "IMG_1.jpg", ["IMG_10.jpg"], None),
         ("metadata.json", "Holiday", ["IMG.jpg"], None),
         ("IMG(2).jpg.json", "IMG(2).jpg", ["IMG(2).jpg"], "IMG(2).jpg"),
+        ("1998.json", "1998", ["1998.jpg"], "1998.jpg"),
+        ("1998.json", "Holiday", ["1998.jpg"], None),
+        ("e\u0301.jpg.json", "\u00e9.jpg", ["\u00e9.jpg"], "\u00e9.jpg"),
     ],
 )  # fmt: skip
 def test_files_of_takeout_find_their_pictures(
     name: str, title: str, pictures: list[str], expected: str | None
 ) -> None:
-    assert match_takeout(name, title, pictures) == expected
+    assert TakeoutPictures(pictures).match(name, title) == expected
 
 
 def test_pictures_that_share_a_cut_name_are_told_apart_by_title(tmp_path: Path) -> None:
     stems = ["a" * 46 + "1", "a" * 46 + "2"]
     pictures = [f"{stem}.jpg" for stem in stems]
     name = "a" * 46 + ".json"
-    assert match_takeout(name, pictures[1], pictures) == pictures[1]
-    assert match_takeout(name, "something else.jpg", pictures) is None
+    known = TakeoutPictures(pictures)
+    assert known.match(name, pictures[1]) == pictures[1]
+    assert known.match(name, "something else.jpg") is None
+
+
+@pytest.mark.parametrize(
+    ("edited", "owner", "is_one"),
+    [
+        ("1-edited.jpg", "1.jpg", True),
+        ("1-edited(2).jpg", "1(2).jpg", True),
+        ("1-edited.jpg", "1(2).jpg", False),
+        ("1-modifie\u0301.jpg", "1.jpg", True),
+        ("1-edi.jpg", "1.jpg", False),
+        ("b" * 43 + "-edi.jpg", "b" * 43 + ".jpg", True),
+        ("b" * 47 + ".jpg", "b" * 47 + ".jpg", False),
+    ],
+)
+def test_what_an_editor_made_belongs_to_its_picture(edited, owner, is_one):
+    known = TakeoutPictures([owner] if edited == owner else [owner, edited])
+    assert known.edited(owner) == ([edited] if is_one else [])
+
+
+def test_a_large_folder_of_takeout_is_matched_name_by_name(monkeypatch):
+    """Not every file with every picture: a year of photographs has ten thousand of both."""
+    pictures = [f"IMG_2024{k:05d}.jpg" for k in range(3000)]
+    known = TakeoutPictures(pictures)
+    asked = []
+    split = names._split_count
+    monkeypatch.setattr(names, "_split_count", lambda text: asked.append(text) or split(text))
+    found = [known.match(f"{name}.supplemental-metadata.json", name) for name in pictures]
+    assert found == pictures
+    assert len(asked) < 10 * len(pictures)
 
 
 def test_a_takeout_folder(tmp_path: Path) -> None:

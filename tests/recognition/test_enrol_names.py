@@ -56,6 +56,25 @@ def test_a_name_goes_to_the_face_at_its_place(
     assert "pair0.png" in page.read_text(encoding="utf-8")
 
 
+def test_a_name_that_no_face_got_is_listed(
+    pictures: dict[str, list[np.ndarray]], tmp_path: Path
+) -> None:
+    folder = tmp_path / "photos"
+    folder.mkdir()
+    path = make_pair(folder, pictures)
+    write_sidecar(path, [NamedRegion("Ann", (0.1, 0.2, 0.3, 0.6))])
+    said = {"title": path.name, "people": [{"name": name} for name in ("Ann", "Bob", "Cy", "Di")]}
+    (folder / f"{path.name}.json").write_text(json.dumps(said), encoding="utf-8")
+    result = enrol_names(folder, tmp_path / "people.gallery", n_jobs=1)
+    # Three names for one face that is left: nothing tells whose it is.
+    assert result.unmatched == [(path, name) for name in ("Bob", "Cy", "Di")]
+    found = report_names(result).to_dict()["parts"]
+    tables = {part["title"]: part["rows"] for part in found if part["kind"] == "table"}
+    assert [row["source"] for row in tables["What was used"]] == ["xmp", "takeout"]
+    assert [row["number"] for row in tables["How faces got a name"]] == [1, 0, 1]
+    assert len(tables["Names that no face of their picture got"]) == 3
+
+
 def test_faces_of_a_burst_are_one_person_to_the_learner(
     pictures: dict[str, list[np.ndarray]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -14,7 +14,14 @@ import pytest
 from mien.errors import DataError, InputError
 from mien.gallery import Gallery
 from mien.media import read_xmp, write_image
-from mien.recognition import enrol, enrol_names, export_xmp, identify, write_names
+from mien.recognition import (
+    count_unconfirmed,
+    enrol,
+    enrol_names,
+    export_xmp,
+    identify,
+    write_names,
+)
 
 pytestmark = pytest.mark.needs("faces")
 
@@ -45,7 +52,11 @@ def test_only_confirmed_names_by_default(
     assert np.abs(np.clip(expected, 0, 1) - region.box).max() < 0.02
     assert write_names(found["new.png"], gallery) is None
     assert not (tmp_path / "new.png.xmp").exists()
-    if found["new.png"].faces[0].person is not None:
+    named = found["new.png"].faces[0].person is not None
+    assert count_unconfirmed(found["new.png"], None) == named
+    assert count_unconfirmed(found["known.png"], change) == 0
+    assert export_xmp([known, new], gallery, fpir=0.4, n_jobs=1).unconfirmed == named
+    if named:
         assert write_names(found["new.png"], gallery, which="all") is not None
     with pytest.raises(InputError, match="which"):
         write_names(found["new.png"], gallery, which="some")

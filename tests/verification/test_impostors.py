@@ -94,6 +94,8 @@ def test_standard_errors_are_those_of_repeated_draws():
             found.append(measure_impostors(z, np.arange(n)))
         spread = np.std([one.shift for one in found])
         assert spread == pytest.approx(np.median([one.shift_sd for one in found]), rel=0.35)
+        spread = np.std([one.log_stretch for one in found])
+        assert spread == pytest.approx(found[0].log_stretch_sd, rel=0.25)
 
 
 def test_unnamed_faces_with_some_genuine_pairs():

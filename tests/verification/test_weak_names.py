@@ -165,6 +165,20 @@ def test_nothing_to_do(verifier: Any) -> None:
     assert len(weak.people_) == 0
 
 
+def test_a_face_is_nobody_whose_face_is_known(verifier: Any) -> None:
+    """A twin beside Ann, whose own face was marked and is a picture of its own."""
+    faces = make_people(1, 5, 23)[0]
+    faces = np.vstack([faces, faces[-1:]])  # the last two are of one photograph
+    bags, names = [0, 1, 2, 3, 4, 5], [["Ann"]] * 5 + [[]]
+    assert WeakNames(verifier).fit(faces, bags, names).labels_[-1] == "Ann"
+    apart = WeakNames(verifier).fit(faces, bags, names, absent=[[]] * 5 + [["Ann", "Nobody"]])
+    assert apart.labels_.tolist() == ["Ann"] * 5 + [None]
+    with pytest.raises(InputError, match="one collection per picture"):
+        WeakNames(verifier).fit(faces, bags, names, absent=[["Ann"]])
+    with pytest.raises(InputError, match="picture 0 lists somebody"):
+        WeakNames(verifier).fit(faces, bags, names, absent=[["Ann"]] + [[]] * 5)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -10,7 +10,7 @@ import typer
 from mien.cli._display import count, note, print_json, say, showing_progress
 from mien.cli._options import AsJson, GalleryOption, Jobs, Passphrase, ask_key
 
-__all__ = ["XmpKeywords", "XmpOption", "check_xmp", "run"]
+__all__ = ["XmpKeywords", "XmpOption", "check_xmp", "note_unconfirmed", "run"]
 
 XmpOption = Annotated[
     str | None,
@@ -38,6 +38,16 @@ def check_xmp(names: str | None, embed: bool) -> str:
 
         find_exiftool()
     return names
+
+
+def note_unconfirmed(found: int) -> None:
+    """Say that names were found that nobody confirmed, and how they are written."""
+    if found:
+        words = "was" if found == 1 else "were"
+        note(
+            f"{count(found, 'name')} that mien found {words} not written: nobody has confirmed "
+            "them by enrolling the face. --names all writes them as well."
+        )
 
 
 def run(
@@ -104,6 +114,7 @@ def run(
         )
         if done.kept:
             note(f"Faces that keep the name that another program gave them: {done.kept:,}")
+        note_unconfirmed(done.unconfirmed)
         for path, reason in done.failures[:10]:
             note(f"not used: {path}: {reason}")
         if embed and done.changed:

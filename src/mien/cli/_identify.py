@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mien.cli._display import count, note, note_live, print_json, say, showing_progress, warn
-from mien.cli._export import XmpKeywords, XmpOption, check_xmp
+from mien.cli._export import XmpKeywords, XmpOption, check_xmp, note_unconfirmed
 from mien.cli._options import (
     AsJson,
     Fpir,
@@ -76,7 +76,7 @@ def run(
 
     Exit code 1: some files could not be processed; all others were.
     """
-    from mien.recognition import iter_identified, open_gallery, write_names
+    from mien.recognition import count_unconfirmed, iter_identified, open_gallery, write_names
     from mien.recognition import remember as keep_pictures
 
     if every is not None:
@@ -93,7 +93,7 @@ def run(
         names = check_xmp(names, embed=xmp == "embed")
     check_folder(out)
     results: list[IdentifiedPicture] = []
-    sidecars = kept = 0
+    sidecars = kept = unconfirmed = 0
     with (
         open_gallery(gallery, key=ask_key(passphrase), read_only=True) as opened,
         showing_progress(),
@@ -120,6 +120,7 @@ def run(
                 )
                 sidecars += change is not None and bool(change.added)
                 kept += 0 if change is None else len(change.kept)
+                unconfirmed += count_unconfirmed(result, change)
     if as_json:
         print_json([result.to_dict() for result in results])
     else:
@@ -132,6 +133,7 @@ def run(
         note(f"{what} written or changed: {sidecars:,}")
         if kept:
             note(f"Faces that keep the name that another program gave them: {kept:,}")
+        note_unconfirmed(unconfirmed)
     if any(result.error is not None for result in results):
         raise typer.Exit(1)
 

@@ -18,7 +18,7 @@ ServedGallery = Annotated[
     Path,
     typer.Option(
         "--gallery", "-g", metavar="PATH", show_default=False,
-        help="Gallery file, made if it does not exist, or a folder of galleries.",
+        help="Gallery file, created if it does not exist, or a folder of galleries.",
     ),
 ]  # fmt: skip
 StateOption = Annotated[
@@ -49,7 +49,7 @@ def run(
             "--gallery",
             "-g",
             metavar="PATH",
-            help="Gallery file, made if it does not exist, or a folder of galleries.",
+            help="Gallery file, created if it does not exist, or a folder of galleries.",
         ),
     ] = Path("people.gallery"),
     photos: Annotated[

@@ -165,7 +165,7 @@ PEOPLE: dict[str, Statement] = {
             "probe_sizes": integers("k", low=1, high=2**31, order="rising"),
             "sizes": integers("m", low=1, high=2**31, order="rising"),
             "rates": real("l", low=1e-300, high=1, order="rising"),
-            "values": unbounded("k", "m", "l", nan=True),
+            "values": unbounded("k", "m", "l"),
             "tail_scale": real("k", "m", low=0, high=1e9),
             "n_impostor": integers("k", "m", high=2**53),
             "lowest_far": number(1e-300, 1),
@@ -218,7 +218,7 @@ PEOPLE: dict[str, Statement] = {
             "sources": fields(
                 bytes=integers("s", high=255), lengths=integers("n", low=-1, high=2**31)
             ),
-            "qualities": unbounded("n", nan=True),
+            "qualities": unbounded("n"),
             "added": real("n", low=-1e12, high=1e12),
             "check": optional(integers(32, high=255)),
         },

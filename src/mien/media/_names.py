@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import bisect
 import configparser
 import csv
 import json
 import os
 import re
+import unicodedata
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,12 @@ _MAX_JSON = 2**20
 _MAX_TABLE = 64 * 2**20
 _TAKEOUT_CUT = 46
 _TAKEOUT_WORD = ".supplemental-metadata"
-_EDITED = ("-edited", "-bearbeitet", "-modifié", "-editado", "-modificato", "-bewerkt")
+_EDITED = (
+    "-edited", "-bearbeitet", "-modifié", "-editado", "-ha editado", "-editat", "-modificato",
+    "-bewerkt", "-edytowane", "-編集済み", "-effects",
+)  # fmt: skip
+#: Letters of a picture's name without its suffix that Takeout keeps.
+_PICTURE_CUT = 47
 _NOBODY = "ffffffffffffffff"
 
 
@@ -215,20 +222,20 @@ def _add_takeout(found: dict[Path, PictureNames], left_out: list[tuple[Path, str
     for path, one in found.items():
         folders.setdefault(path.parent, {})[path.name] = one
     for folder, pictures in folders.items():
+        known = TakeoutPictures(list(pictures))
         for place in sorted(folder.glob("*.json")):
             said = _read_people(place)
             if said is None:
                 continue
             title, names = said
-            owner = match_takeout(place.name, title, list(pictures))
+            owner = known.match(place.name, title)
             if owner is None:
                 if names:
                     left_out.append((place, "no picture of its name is beside it"))
                 continue
             _add(pictures[owner], [], names, "takeout")
-            for edited in _edited_versions(owner):
-                if edited in pictures:
-                    _add(pictures[edited], [], names, "takeout")
+            for edited in known.edited(owner):
+                _add(pictures[edited], [], names, "takeout")
 
 
 def _read_people(place: Path) -> tuple[str, list[str]] | None:
@@ -250,29 +257,71 @@ def _read_people(place: Path) -> tuple[str, list[str]] | None:
     return said["title"], list(dict.fromkeys(names))
 
 
-def match_takeout(name: str, title: str, pictures: Sequence[str]) -> str | None:
-    """The picture that a file of Takeout belongs to, by the names alone.
+class TakeoutPictures:
+    """The pictures of a folder of Takeout, to be found by the names of its JSON files.
 
     ``IMG.jpg`` has ``IMG.jpg.supplemental-metadata.json``, or anything shorter when the whole is
     longer than 46 letters; ``IMG(1).jpg`` has ``IMG.jpg.supplemental-metadata(1).json``; older
-    exports have ``IMG.jpg.json`` and ``IMG.jpg(1).json``.
+    exports have ``IMG.jpg.json`` and ``IMG.jpg(1).json``, and ``IMG.json`` for a title without a
+    suffix. Accents may be one letter or two, as the disk has them.
+
+    Parameters
+    ----------
+    pictures : sequence of str
+        Names of the pictures.
     """
-    base, count = _split_count(name.removesuffix(".json"))
-    fitting = []
-    for picture in pictures:
-        stem, suffix = os.path.splitext(picture)
-        plain, number = _split_count(stem)
-        for whole, of_it in {(plain + suffix, number), (picture, "")}:
-            full = whole + _TAKEOUT_WORD
-            long_enough = base.startswith(whole) or len(base) >= min(len(whole), _TAKEOUT_CUT - 8)
-            if of_it == count and full.startswith(base) and long_enough:
-                fitting.append(picture)
-                break
-    if len(fitting) > 1:
-        wanted = os.path.splitext(title)[0]
-        exact = [one for one in fitting if _split_count(os.path.splitext(one)[0])[0] == wanted]
-        fitting = exact if len(exact) == 1 else []
-    return fitting[0] if fitting else None
+
+    def __init__(self, pictures: Sequence[str]) -> None:
+        self._wholes: dict[tuple[str, str], list[str]] = {}
+        self._stems: dict[tuple[str, str], list[str]] = {}
+        self._names = {_compose(picture): picture for picture in pictures}
+        for name, picture in self._names.items():
+            stem, suffix = os.path.splitext(name)
+            plain, number = _split_count(stem)
+            for key in {(plain + suffix, number), (name, "")}:
+                self._wholes.setdefault(key, []).append(picture)
+            self._stems.setdefault((plain, number), []).append(picture)
+        self._ordered = sorted(self._wholes)
+
+    def match(self, name: str, title: str) -> str | None:
+        """The picture that a JSON file belongs to, by its name and, if need be, its title."""
+        base, count = _split_count(_compose(name).removesuffix(".json"))
+        title = _compose(title)
+        fitting: dict[str, None] = {}
+        # The whole name of a picture, and as much of the word as there is room for.
+        for length in range(max(1, len(base) - len(_TAKEOUT_WORD)), len(base) + 1):
+            if _TAKEOUT_WORD.startswith(base[length:]):
+                fitting |= dict.fromkeys(self._wholes.get((base[:length], count), []))
+        if len(base) >= _TAKEOUT_CUT - 8:  # not even the picture's own name is whole
+            at = bisect.bisect_left(self._ordered, (base, ""))
+            while at < len(self._ordered) and self._ordered[at][0].startswith(base):
+                if self._ordered[at][1] == count:
+                    fitting |= dict.fromkeys(self._wholes[self._ordered[at]])
+                at += 1
+        if not fitting:
+            fitting |= dict.fromkeys(
+                picture
+                for picture in self._stems.get((base, count), [])
+                if title in (base, base + os.path.splitext(_compose(picture))[1])
+            )
+        found = list(fitting)
+        if len(found) > 1:
+            wanted = os.path.splitext(title)[0]
+            exact = [one for one in found if _plain_stem(one) == wanted]
+            found = exact if len(exact) == 1 else []
+        return found[0] if found else None
+
+    def edited(self, owner: str) -> list[str]:
+        """What Google's editor made of a picture, ``IMG-edited.jpg``.
+
+        The word is in the language of whoever edited, and cut where the name would be too long.
+        """
+        stem, suffix = os.path.splitext(_compose(owner))
+        plain, count = _split_count(stem)
+        mark = f"({count})" if count else ""
+        stems = dict.fromkeys((plain + word)[:_PICTURE_CUT] for word in _EDITED)
+        names = [f"{one}{mark}{suffix}" for one in stems if one != plain]
+        return [self._names[name] for name in names if name in self._names]
 
 
 def _split_count(text: str) -> tuple[str, str]:
@@ -281,8 +330,9 @@ def _split_count(text: str) -> tuple[str, str]:
     return (match[1], match[2]) if match else (text, "")
 
 
-def _edited_versions(name: str) -> list[str]:
-    stem, suffix = os.path.splitext(name)
-    plain, count = _split_count(stem)
-    mark = f"({count})" if count else ""
-    return [f"{plain}{word}{mark}{suffix}" for word in _EDITED]
+def _compose(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+def _plain_stem(name: str) -> str:
+    return _split_count(os.path.splitext(_compose(name))[0])[0]

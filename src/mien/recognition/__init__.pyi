@@ -48,7 +48,14 @@ from ._strangers import Strangers
 from ._verify import Verification, compare_faces, verify
 from ._visits import Visit, VisitEvent, Visits
 from ._watch import watch
-from ._write_names import NAMES_WRITTEN, XMP_PLACES, NamesWritten, export_xmp, write_names
+from ._write_names import (
+    NAMES_WRITTEN,
+    XMP_PLACES,
+    NamesWritten,
+    count_unconfirmed,
+    export_xmp,
+    write_names,
+)
 
 __all__ = [
     "NAMES_WRITTEN",
@@ -96,6 +103,7 @@ __all__ = [
     "complete",
     "complete_files",
     "count_reasons",
+    "count_unconfirmed",
     "doubt_faces",
     "engine_of",
     "enrol",

@@ -92,6 +92,8 @@ class NamedEnrolment:
         Pictures that each kind of source named somebody on.
     unplaced : list of (Path, str)
         Names with a place at which no face was found.
+    unmatched : list of (Path, str)
+        Names without a place that no face of their picture got.
     failures : list of Failure
         Pictures without a face, and files of names that could not be used.
     adaptation : Adaptation or None
@@ -107,6 +109,7 @@ class NamedEnrolment:
     unplaced: list[tuple[Path, str]] = field(repr=False)
     failures: list[Failure] = field(repr=False)
     adaptation: Adaptation | None = None
+    unmatched: list[tuple[Path, str]] = field(default_factory=list, repr=False)
 
     @property
     def people(self) -> dict[str, int]:
@@ -127,6 +130,7 @@ class NamedEnrolment:
             "sources": self.sources,
             "faces": [face.to_dict() for face in self.faces],
             "unplaced": [{"file": str(path), "person": name} for path, name in self.unplaced],
+            "unmatched": [{"file": str(path), "person": name} for path, name in self.unmatched],
             "failures": [
                 {"file": str(f.path), "reason": f.reason, "detail": f.detail} for f in self.failures
             ],
@@ -210,8 +214,16 @@ def enrol_names(
             counts[source] = counts.get(source, 0) + 1
     return NamedEnrolment(
         path, faces, added, already, len(listed), counts, unplaced, failures,
-        None if learned is None else learned.adaptation,
+        None if learned is None else learned.adaptation, _list_unmatched(listed, faces),
     )  # fmt: skip
+
+
+def _list_unmatched(listed: list[PictureNames], faces: list[NamedFace]) -> list[tuple[Path, str]]:
+    """Names without a place that no face of their picture has."""
+    given = {(face.path, face.person) for face in faces}
+    return [
+        (one.path, name) for one in listed for name in one.names if (one.path, name) not in given
+    ]
 
 
 def _leave_out_faces(
@@ -279,16 +291,21 @@ def _find_names(
     places: list[tuple[int, int]] = []
     bags: list[int] = []
     names: list[list[str]] = []
+    absent: list[list[str]] = []
     for i, one in enumerate(listed):
         mine = [(i, k) for k in usable[i] if (i, k) not in placed]
-        for place in ((i, k) for k in usable[i] if (i, k) in placed):
+        marked = [(i, k) for k in usable[i] if (i, k) in placed]
+        for place in marked:
             places.append(place)
             bags.append(len(names))
             names.append([placed[place]])
+            absent.append([])
         if mine:
             places += mine
             bags += [len(names)] * len(mine)
-            names.append(list(one.names))
+            # Whose face is marked is not one of the others.
+            absent.append([placed[place] for place in marked])
+            names.append([name for name in one.names if name not in absent[-1]])
     if not places:
         return [], None
     vectors = np.stack([results[i].faces[k].vector for i, k in places]).astype(np.float64)
@@ -308,6 +325,7 @@ def _find_names(
         np.asarray(bags),
         names,
         groups=groups,
+        absent=absent,
         min_probability=min_probability,
         adapt=adapt,
     )
@@ -364,10 +382,21 @@ def _store(
 def report_names(result: NamedEnrolment) -> Report:
     """A page with every face: who it was found to be and how, the open ones first."""
     report = Report(
-        "Names of other programs",
+        "Names from other programs",
         f"{count(result.pictures, 'picture')}, {count(len(result.faces), 'face')}, "
         f"{count(len(result.people), 'person', 'people')}",
     )
+    used = [
+        {"source": source, "pictures it names somebody on": times}
+        for source, times in result.sources.items()
+    ]
+    report.table("What was used", used)
+    ways = {"place": "by the place that came with the name", "names": "by who is on the picture"}
+    became = [
+        {"faces": words, "number": sum(face.how == how for face in result.faces)}
+        for how, words in {**ways, "": "open: not enrolled"}.items()
+    ]
+    report.table("How faces got a name", became)
     if result.people:
         rows = [{"person": name, "faces": count} for name, count in result.people.items()]
         report.table("People", rows)
@@ -387,6 +416,9 @@ def report_names(result: NamedEnrolment) -> Report:
     if result.unplaced:
         rows = [{"file": str(path), "person": name} for path, name in result.unplaced]
         report.table("Names at a place where no face was found", rows)
+    if result.unmatched:
+        rows = [{"file": str(path), "person": name} for path, name in result.unmatched]
+        report.table("Names that no face of their picture got", rows)
     if result.failures:
         rows = [{"file": str(f.path), "reason": f.reason} for f in result.failures]
         report.table("Files that could not be used", rows)

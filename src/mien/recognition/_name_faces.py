@@ -43,6 +43,7 @@ def name_faces(
     names: Sequence[Iterable[Hashable]],
     *,
     groups: Any = None,
+    absent: Sequence[Iterable[Hashable]] | None = None,
     min_probability: float = 0.95,
     adapt: bool = False,
 ) -> NamedFaces:
@@ -60,6 +61,8 @@ def name_faces(
         The names that each picture lists.
     groups : (n_faces,) or None
         Faces that are one person, as of a track; -1 is "in no group".
+    absent : sequence of collections or None
+        People whom no face of a picture can be, for each picture.
     min_probability : float
         A face gets a name if it has it with at least this probability.
     adapt : bool
@@ -75,7 +78,7 @@ def name_faces(
     """
     X = np.asarray(vectors, dtype=np.float64)
     weak = WeakNames(model.verifier, min_probability=min_probability)
-    weak.fit(X, bags, names, groups=groups)
+    weak.fit(X, bags, names, groups=groups, absent=absent)
     if not adapt:
         return NamedFaces(weak, model, None)
     sure = np.asarray([label is not None for label in weak.labels_], dtype=bool)
@@ -88,5 +91,5 @@ def name_faces(
     if not learned.better or not learned.moved:
         return NamedFaces(weak, model, learned)
     again = WeakNames(learned.model.verifier, min_probability=min_probability)
-    again.fit(X, bags, names, groups=groups)
+    again.fit(X, bags, names, groups=groups, absent=absent)
     return NamedFaces(again, learned.model, learned)

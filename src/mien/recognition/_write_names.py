@@ -16,7 +16,14 @@ from mien.recognition._galleries import open_gallery
 from mien.recognition._identify import IdentifiedPicture, iter_identified
 from mien.recognition._people import digest_file
 
-__all__ = ["NAMES_WRITTEN", "XMP_PLACES", "NamesWritten", "export_xmp", "write_names"]
+__all__ = [
+    "NAMES_WRITTEN",
+    "XMP_PLACES",
+    "NamesWritten",
+    "count_unconfirmed",
+    "export_xmp",
+    "write_names",
+]
 
 #: Which names are written: of faces that somebody enrolled, or also those that mien found.
 NAMES_WRITTEN = ("confirmed", "all")
@@ -96,6 +103,8 @@ class NamesWritten:
         Names that were written, that stood there already, and faces that keep another name.
     failures : list of (Path, str)
         Files that could not be used, with the reason.
+    unconfirmed : int
+        Names that were found and not written, because only confirmed ones were asked for.
     """
 
     pictures: int
@@ -104,6 +113,7 @@ class NamesWritten:
     already: int
     kept: int
     failures: list[tuple[Path, str]] = field(default_factory=list)
+    unconfirmed: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -113,6 +123,7 @@ class NamesWritten:
             "added": self.added,
             "already": self.already,
             "kept": self.kept,
+            "unconfirmed": self.unconfirmed,
             "failures": [{"file": str(path), "reason": why} for path, why in self.failures],
         }
 
@@ -140,7 +151,7 @@ def export_xmp(
         As in :func:`identify`.
     """
     pictures, changed, failures = 0, [], []
-    added = already = kept = 0
+    added = already = kept = unconfirmed = 0
     with open_gallery(gallery, key=key, read_only=not isinstance(gallery, Gallery)) as opened:
         for picture in iter_identified(photos, opened, fpir=fpir, n_jobs=n_jobs, videos=False):
             pictures += 1
@@ -152,8 +163,16 @@ def export_xmp(
             except MienError as error:
                 failures.append((picture.path, str(error)))
                 continue
+            unconfirmed += count_unconfirmed(picture, change)
             if change is not None:
                 added, already = added + len(change.added), already + len(change.already)
                 kept += len(change.kept)
                 changed += [change.path] if change.added else []
-    return NamesWritten(pictures, changed, added, already, kept, failures)
+    return NamesWritten(pictures, changed, added, already, kept, failures, unconfirmed)
+
+
+def count_unconfirmed(picture: IdentifiedPicture, change: SidecarChange | None) -> int:
+    """Names of a picture that were found, and that `write_names` did not write."""
+    found = sum(face.person is not None and not face.frames for face in picture.faces)
+    done = 0 if change is None else len(change.added) + len(change.already) + len(change.kept)
+    return max(found - done, 0)

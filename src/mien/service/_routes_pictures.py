@@ -182,18 +182,20 @@ async def verify(
 ) -> VerificationModel:
     """Two pictures, as the parts ``a`` and ``b`` or as ``{"a": base64, "b": base64}``.
 
-    With ``gallery`` the model of that gallery is used, which may be adapted to its camera.
+    With ``gallery`` the model of that gallery decides, calibrated by its people.
     """
     require(request, "read", gallery, anywhere=True)
     backend = backend_of(request)
     a, b = await _read_pair(request)
     if gallery is not None:
-        model = backend.tenant(gallery).gallery.model
+        opened = backend.tenant(gallery).gallery
+        model, own = opened.model, await asyncio.to_thread(opened.calibrate)
     else:
         model = load_model(None, _check_engine(engine or backend.settings.engine))
+        own = model.calibrate()
     results = await backend.analyse_all([a, b], engine_of(model))
     answer = compare_faces(
-        results[0], results[1], model, far=far or backend.settings.far, prior=prior
+        results[0], results[1], model, far=far or backend.settings.far, prior=prior, own=own
     )
     return VerificationModel(**answer.to_dict())
 

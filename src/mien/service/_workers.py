@@ -169,7 +169,7 @@ class WorkerPool:
                 ) from error
             except _Ended as error:
                 raise Problem(
-                    422, "picture-ended-worker", "The picture ended the process that read it."
+                    422, "picture-ended-worker", "The picture crashed the process that read it."
                 ) from error
         if "problem" in answer.header:
             said = answer.header["problem"]

@@ -19,6 +19,7 @@ from mien.verification._impostors import (
     ImpostorPrior,
     mean_variance,
     measure_impostors,
+    stretch_variance,
     update_belief,
 )
 from mien.verification._scorer import ComparesSets
@@ -414,11 +415,14 @@ def people_needed(own: OwnCalibration, rate: float, most: int = 500) -> int | No
     last = found[-1]
     n = max(last.n_people, _FEWEST_PEOPLE)
     while n <= most:
-        gain = np.sqrt(mean_variance(n) / mean_variance(last.n_people))
+        gain, stretch_gain = (
+            np.sqrt(variance(n) / variance(last.n_people))
+            for variance in (mean_variance, stretch_variance)
+        )
         surer = replace(
             last,
             shift_sd=last.shift_sd * gain,
-            log_stretch_sd=last.log_stretch_sd * gain,
+            log_stretch_sd=last.log_stretch_sd * stretch_gain,
             log_tail_sd=last.log_tail_sd * gain,
             n_people=n,
         )

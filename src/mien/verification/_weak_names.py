@@ -219,6 +219,7 @@ class WeakNames(BaseEstimator):
         names: Sequence[Iterable[Hashable]],
         *,
         groups: Any = None,
+        absent: Sequence[Iterable[Hashable]] | None = None,
     ) -> Self:
         """Find the names of all faces.
 
@@ -232,6 +233,9 @@ class WeakNames(BaseEstimator):
             The names that each picture lists; may be empty.
         groups : (n_faces,) or None
             Faces that are one person, as of a track or a burst; -1 is "in no group".
+        absent : sequence of collections or None
+            People whom no face of a picture can be, for each picture: those whose face is known.
+            They may be listed with other pictures.
         """
         self._check_parameters()
         X = check_rows(X, dtype=np.float64)
@@ -244,6 +248,7 @@ class WeakNames(BaseEstimator):
         ends = np.cumsum(np.bincount(owner, minlength=len(names)))
         members = np.split(np.argsort(owner, kind="stable"), ends[:-1]) if len(names) else []
         pictures = _Bags([np.asarray(one) for one in members], listed)
+        away = self._check_absent(absent, listed, numbers)
         probes = self._sum_groups(X, groups)
         candidates = self._find_candidates(pictures, len(everybody))
         self.missing_, self.strangers_ = float(self.missing), float(self.strangers)
@@ -263,7 +268,7 @@ class WeakNames(BaseEstimator):
         found = self._collect(everybody, candidates, chance, len(X))
         self.unlisted_ = float(self.unlisted)
         if self.unlisted > 0 and everybody:
-            found = self._look_beyond(X, probes, pictures, candidates, ratios, chance, found)
+            found = self._look_beyond(X, probes, pictures, candidates, ratios, chance, found, away)
         self._keep(everybody, found)
         self.n_features_in_ = X.shape[1]
         return self
@@ -292,6 +297,28 @@ class WeakNames(BaseEstimator):
         ):
             raise InputError(f"bags must be whole numbers from 0 to {n_bags - 1}, one per face")
         return owner.astype(np.int64)
+
+    @staticmethod
+    def _check_absent(
+        absent: Sequence[Iterable[Hashable]] | None,
+        listed: list[np.ndarray],
+        numbers: dict[Hashable, int],
+    ) -> list[np.ndarray]:
+        """Numbers of the people whom no face of each picture can be."""
+        if absent is None:
+            return [np.zeros(0, dtype=np.int64) for _ in listed]
+        if len(absent) != len(listed):
+            raise InputError(
+                f"absent must have one collection per picture, {len(listed)}; got {len(absent)}"
+            )
+        away = [
+            np.asarray(sorted({numbers[name] for name in one if name in numbers}), dtype=np.int64)
+            for one in absent
+        ]
+        for number, (mine, others) in enumerate(zip(listed, away, strict=True)):
+            if np.isin(mine, others).any():
+                raise InputError(f"picture {number} lists somebody who is said to be absent")
+        return away
 
     @staticmethod
     def _sum_groups(X: np.ndarray, groups: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -441,6 +468,7 @@ class WeakNames(BaseEstimator):
         ratios: list[np.ndarray],
         chance: list[np.ndarray],
         found: list[dict[int, float]],
+        away: list[np.ndarray],
     ) -> list[dict[int, float]]:
         """Assign once more, with people whom a picture does not list as further candidates."""
         counts, sums, _ = probes
@@ -457,9 +485,9 @@ class WeakNames(BaseEstimator):
             prior = np.log(self.unlisted_) - np.log(len(known)) - np.log(self.strangers_)
             own_prior = np.log1p(-self.missing_) - np.log(self.missing_) - np.log(self.strangers_)
             numbers, weights = [], []
-            for faces, names in zip(*pictures, strict=True):
+            for faces, names, absent in zip(*pictures, away, strict=True):
                 extra = scores[faces] + prior
-                extra[:, np.isin(known, names)] = -np.inf
+                extra[:, np.isin(known, names) | np.isin(known, absent)] = -np.inf
                 highest = extra.max(axis=0, initial=-np.inf)
                 best = np.flatnonzero(highest > _WORTH_A_LOOK)
                 best = best[np.argsort(-highest[best])][: 2 * len(faces)]
@@ -488,7 +516,13 @@ class WeakNames(BaseEstimator):
                 self.labels_[face] = best
 
     def fit_predict(
-        self, X: Any, bags: Any, names: Sequence[Iterable[Hashable]], *, groups: Any = None
+        self,
+        X: Any,
+        bags: Any,
+        names: Sequence[Iterable[Hashable]],
+        *,
+        groups: Any = None,
+        absent: Sequence[Iterable[Hashable]] | None = None,
     ) -> np.ndarray:
         """Decide which listed name belongs to which face.
 
@@ -502,6 +536,8 @@ class WeakNames(BaseEstimator):
             Names that are listed for each picture; any hashable labels, in any order.
         groups : (n_faces,) int or None
             Faces that are known to be one person, such as a track; -1 for none.
+        absent : sequence of iterables or None
+            People whom no face of a picture can be, for each picture.
 
         Returns
         -------
@@ -509,6 +545,6 @@ class WeakNames(BaseEstimator):
             The name of each face; None where the evidence leaves it open, or where the face is of
             somebody who is not listed.
         """
-        self.fit(X, bags, names, groups=groups)
+        self.fit(X, bags, names, groups=groups, absent=absent)
         check_is_fitted(self, "labels_")
         return self.labels_
