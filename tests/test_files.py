@@ -65,9 +65,6 @@ FITTED = [
 ]
 
 
-GOLDEN = sorted((Path(__file__).parent / "golden").glob("*/*.mien"))
-
-
 def _assert_equal(a: Any, b: Any, where: str = "model") -> None:
     """Equal in value, type, dtype, layout and structure."""
     assert type(a) is type(b), where
@@ -503,8 +500,12 @@ def test_memory_is_computed_before_it_is_taken(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    sorted((Path(__file__).parent / "golden").glob("*/*.mien")),
-    ids=lambda p: p.stem,
+    [
+        path
+        for path in sorted((Path(__file__).parent / "golden").glob("*/*.mien"))
+        if "SVC" not in path.name
+    ],
+    ids=lambda path: f"{path.parent.name}-{path.stem}",
 )
 def test_a_model_that_is_let_go_is_gone(path: Path) -> None:
     """What was read is in no cycle: it does not wait for the next collection, nor does its file."""
