@@ -44,6 +44,8 @@ rng = np.random.default_rng(0)
 people = np.repeat(np.arange(60), 5)
 faces = 2 * rng.normal(size=(60, 128))[people] + rng.normal(size=(300, 128))
 
+FASTFOOD, ATOMS = "Fastfood, 1,024 to 8,192", "dictionary, 512 atoms of 256"
+
 
 @cache
 def model(name):
@@ -54,8 +56,9 @@ def model(name):
         return RandomSamplingLDA(random_state=0).fit(faces, people)
     if name == "Fastfood, 1,024 to 8,192":
         return Fastfood(4, random_state=0).fit(rng.normal(size=(50, 1024)))
-    # Before, atoms were kept in single precision whatever was given; now as it was given.
-    signals = rng.normal(size=(600, 256)).astype(np.float32)
+    # Before, atoms were kept in single precision whatever was given; now as they were given. A file
+    # is compared with one of the same size.
+    signals = rng.normal(size=(600, 256)).astype(np.float32 if name == ATOMS else np.float64)
     return KSVD(512, max_iter=1, random_state=0).fit(signals)
 
 
@@ -64,13 +67,12 @@ def saved(name):
     return mien.save(model(name), f"{folder}/{len(name)}.mien")
 
 
-FASTFOOD, ATOMS = "Fastfood, 1,024 to 8,192", "dictionary, 512 atoms of 256"
 names = ("JointBayesian, 128", "committee, 20 members", FASTFOOD, ATOMS)
 jobs = {"load: " + name: lambda name=name: mien.load(saved(name)) for name in names}
 for n in (1, 100):
     X, Y = rng.normal(size=(n, 1024)), rng.normal(size=(n, 256))
     rows = "1 row" if n == 1 else f"{n} rows"
-    jobs[f"dictionary codes, {rows}"] = lambda Y=Y: model(ATOMS).transform(Y)
+    jobs[f"dictionary codes, {rows}"] = lambda Y=Y: model("atoms").transform(Y)
     jobs[f"Fastfood, {rows}"] = lambda X=X: model(FASTFOOD).transform(X)
     jobs[f"Hadamard transform, {rows}"] = lambda X=X: hadamard_transform(X)
 

@@ -117,13 +117,15 @@ class Statement:
         strange = fitted.keys() - self.fitted.keys()
         if strange:
             raise Mismatch(f"it has no attribute {min(strange)!r:.60}")
-        for name, term in self.fitted.items():
-            if name in fitted:
-                term.check(fitted[name], name, sizes)
-            elif name not in self.sometimes:
-                raise Mismatch(f"{name} is missing")
-        if self.check is not None:
-            self.check(params, fitted, sizes)
+        # Sums of squares may overflow, which is an answer.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for name, term in self.fitted.items():
+                if name in fitted:
+                    term.check(fitted[name], name, sizes)
+                elif name not in self.sometimes:
+                    raise Mismatch(f"{name} is missing")
+            if self.check is not None:
+                self.check(params, fitted, sizes)
 
 
 # ------------------------------------------------------------------------------------ arrays
@@ -163,13 +165,12 @@ def _is_within(array: np.ndarray, bound: float) -> bool:
     # In pieces for which BLAS starts no threads: they would cost far more than the sum.
     whole = len(flat) - len(flat) % _PIECE if len(flat) > _FEW * _PIECE else 0
     total = 0.0
-    with np.errstate(over="ignore", invalid="ignore"):
-        for start in range(whole, len(flat), _PIECE):
-            piece = flat[start : start + _PIECE]
-            total += float(np.dot(piece, piece))
-        if whole and total <= most:
-            pieces = flat[:whole].reshape(-1, _PIECE)
-            total += float(np.vecdot(pieces, pieces).sum())
+    for start in range(whole, len(flat), _PIECE):
+        piece = flat[start : start + _PIECE]
+        total += float(np.dot(piece, piece))
+    if whole and total <= most:
+        pieces = flat[:whole].reshape(-1, _PIECE)
+        total += float(np.vecdot(pieces, pieces).sum())
     return total <= most
 
 
