@@ -2,9 +2,9 @@
 
 ``python -m benchmarks grouping [--faces N ...] [--exact N] [--per-person 10] [--workers N]``:
 vectors are drawn from the shipped model, so that people are as hard to tell apart as it says, and
-joined by the rule of ``mien cluster``. ``--exact`` also compares all with all, for so many faces.
-With ``--workers`` so many workers of Dask find the neighbours. ``--new N`` also adds so many new
-faces to the sorted ones.
+joined by the rule and the threshold of ``mien cluster``. ``--exact`` also compares all with all,
+for so many faces. With ``--workers`` so many workers of Dask find the neighbours. ``--new N`` also
+adds so many new faces to the sorted ones.
 """
 
 from __future__ import annotations
@@ -100,13 +100,20 @@ def run(
 
     from mien.recognition import load_source
     from mien.recognition._cluster_linkage import link_faces
+    from mien.recognition._cluster_rates import calibrate_faces
+    from mien.verification import rate_per_person
 
-    scorer = load_source("sface").scorer
+    model = load_source("sface")
+    scorer = model.scorer
     X, people = draw_faces(n_faces, per_person)
     if drawn:
         threshold = drawn_threshold(scorer, 0.03 / n_faces)
     else:
-        threshold = scorer.threshold(fpir=0.03, n_people=n_faces - 1, extrapolate=True)
+        alone, none = np.full(n_faces, -1), np.zeros((0, 2), dtype=np.int64)
+        own = calibrate_faces(
+            scorer, model.calibrate("strangers"), X, 0.03, groups=alone, cannot_link=none
+        )
+        threshold = own.threshold(scorer.thresholds_, rate_per_person(0.03, n_faces - 1))
     row: dict[str, object] = {"faces": n_faces, "people": len(np.unique(people))}
     row["threshold"] = round(threshold, 2)
     last = [0.0, ""]

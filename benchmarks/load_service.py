@@ -2,10 +2,11 @@
 
 Prints, of one run: the engine's own rate (as many processes as the server has workers, pictures
 decoded and analysed without HTTP), the server's rate with p50 and p99, in turns of a few seconds
-each so that both see the same machine, and the processor time per picture of both, which another
-load on the machine does not change; what a thousand connections at once are answered with; and
-the memory of the server and its workers over an hour's worth of requests (3,600, one per second,
-sent as fast as they are answered), every 200 of them.
+each so that both see the same machine, and the processor time per picture of the engine alone and
+per request of workers, server and client, which another load on the machine changes less; what a
+thousand connections at once are answered with; and the memory of the server and its workers over
+an hour's worth of requests (3,600, one per second, sent as fast as they are answered), every 200
+of them.
 """
 
 from __future__ import annotations
@@ -20,20 +21,27 @@ import time
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks.service_server import Server, encode, free_port, make_portraits
 
 _WORKERS = 2
 _TURNS = 3
+#: Of OpenCV in each process of the engine alone: as workers have while all are busy on two
+#: processors, and as many as it takes by itself.
+_THREADS = (1, 0)
 _MEMORY_EVERY = 200
 
 
-def _analyse_for(seconds: float, picture: bytes, start: Any, answers: Any) -> None:
+def _analyse_for(seconds: float, picture: bytes, threads: int, start: Any, answers: Any) -> None:
     """The work of a worker, without pipes and HTTP."""
     os.environ["OMP_NUM_THREADS"] = "1"
-    from mien.faces import analyse_image, load_engine
+    from mien.faces import analyse_image, load_engine, set_threads
     from mien.media import decode_image
 
     engine = load_engine("sface")
+    if threads:
+        set_threads(threads)
     analyse_image(decode_image(picture, "p", colour=True), engine)
     while True:
         start.wait()
@@ -108,12 +116,13 @@ async def _storm(url: str, connections: int, picture: bytes) -> dict[str, int]:
     return found
 
 
-def _used(pid: int) -> float:
-    """Processor seconds of a process and its children."""
+def _used(pid: int) -> np.ndarray:
+    """Processor seconds of a server, of its workers, and of this process."""
     import psutil
 
-    process = psutil.Process(pid)
-    return sum(sum(one.cpu_times()[:2]) for one in [process, *process.children()])
+    server, here = psutil.Process(pid), psutil.Process()
+    groups = [[server], server.children(), [here]]
+    return np.array([sum(sum(one.cpu_times()[:2]) for one in group) for group in groups])
 
 
 def _memory(pid: int) -> list[float]:
@@ -152,52 +161,74 @@ def run(seconds: float, connections: int, requests: int, folder: Path) -> None:
 def _compare_rates(server: Server, seconds: float, picture: bytes) -> None:
     """The engine alone and the server, in turns."""
     assert server.process is not None
-    context = multiprocessing.get_context("spawn")
-    start = context.Barrier(_WORKERS + 1)
-    answers: Any = context.Queue()
-    engines = [
-        context.Process(target=_analyse_for, args=(seconds, picture, start, answers), daemon=True)
-        for _ in range(_WORKERS)
-    ]
-    for engine in engines:
-        engine.start()
+    engines = {threads: _Engines(seconds, picture, threads) for threads in _THREADS}
     try:
         asyncio.run(_ask_for(server, 1.0, picture, 2 * _WORKERS))
-        own, served, own_used, served_used = [], [], [], []
-        times: list[float] = []
+        alone: dict[int, list[tuple[float, float]]] = {threads: [] for threads in _THREADS}
+        served, used, times = [], [], []
         for _ in range(_TURNS):
-            start.wait()
-            told = [answers.get() for _ in range(_WORKERS)]
-            own.append(sum(rate for rate, _ in told))
-            own_used.append(statistics.mean(used for _, used in told))
-            start.wait()
+            for threads, group in engines.items():
+                alone[threads].append(group.run())
             before = _used(server.process.pid)
             rate, some, statuses = asyncio.run(_ask_for(server, seconds, picture, 2 * _WORKERS))
             served.append(rate)
             times += some
-            served_used.append((_used(server.process.pid) - before) / len(some))
+            used.append(1000 * (_used(server.process.pid) - before) / len(some))
             if set(statuses) != {200}:
                 raise RuntimeError(f"under load: {statuses}")
-        for engine in engines:
-            engine.kill()
-        times.sort()
-        ratio = statistics.median(b / a for a, b in zip(own, served, strict=True))
-        print(f"pictures of 510 x 510, {_WORKERS} workers, identify:")
-        print(f"  engine alone   {statistics.median(own):8.1f} pictures/s")
-        print(f"  server         {statistics.median(served):8.1f} requests/s, {ratio:.2f} of it")
-        print(
-            f"  p50 {1000 * times[len(times) // 2]:.0f} ms, "
-            f"p99 {1000 * times[int(0.99 * len(times))]:.0f} ms, {len(times):,} requests"
-        )
-        alone, here = statistics.median(own_used), statistics.median(served_used)
-        print(
-            f"  processor time: {1000 * alone:.1f} ms per picture alone, {1000 * here:.1f} ms per "
-            f"request with the server, {alone / here:.2f} of it is the engine's"
-        )
     finally:
-        for engine in engines:
-            engine.kill()
-            engine.join()
+        for group in engines.values():
+            group.end()
+    times.sort()
+    print(f"pictures of 510 x 510, {_WORKERS} workers, identify:")
+    for threads, turns in alone.items():
+        rate, took = (statistics.median(column) for column in zip(*turns, strict=True))
+        ratio = statistics.median(b / a for (a, _), b in zip(turns, served, strict=True))
+        print(
+            f"  engine alone, {_name(threads)}: {rate:.1f} pictures/s, "
+            f"{1000 * took:.1f} ms of a processor each; the server's rate is {ratio:.3f} of it"
+        )
+    print(
+        f"  server         {statistics.median(served):8.1f} requests/s, "
+        f"p50 {1000 * times[len(times) // 2]:.0f} ms, "
+        f"p99 {1000 * times[int(0.99 * len(times))]:.0f} ms, {len(times):,} requests"
+    )
+    of_server, of_workers, of_client = np.median(used, axis=0)
+    print(
+        f"  of a processor per request: workers {of_workers:.1f} ms, server {of_server:.1f} ms, "
+        f"this client {of_client:.1f} ms"
+    )
+
+
+def _name(threads: int) -> str:
+    return "one thread each" if threads == 1 else "threads as OpenCV takes them"
+
+
+class _Engines:
+    """Processes that do the work of the workers, for a time, whenever they are told."""
+
+    def __init__(self, seconds: float, picture: bytes, threads: int) -> None:
+        context = multiprocessing.get_context("spawn")
+        self._start = context.Barrier(_WORKERS + 1)
+        self._answers: Any = context.Queue()
+        given = (seconds, picture, threads, self._start, self._answers)
+        self._processes = [
+            context.Process(target=_analyse_for, args=given, daemon=True) for _ in range(_WORKERS)
+        ]
+        for process in self._processes:
+            process.start()
+
+    def run(self) -> tuple[float, float]:
+        """Pictures per second of all of them, and processor seconds per picture."""
+        self._start.wait()
+        told = [self._answers.get() for _ in self._processes]
+        self._start.wait()
+        return sum(rate for rate, _ in told), statistics.mean(used for _, used in told)
+
+    def end(self) -> None:
+        for process in self._processes:
+            process.kill()
+            process.join()
 
 
 async def _send(url: str, picture: bytes, n: int, clients: int) -> None:

@@ -1,6 +1,7 @@
 """``python docs/check_pages.py BUILT``: what the built pages must hold; ``make docs`` ends with it.
 
-- Every public name of every package has an entry in ``objects.inv``, with words of its own.
+- Every public name of every package has an entry in ``objects.inv``, with words of its own, and so
+  has every public method of a class, inherited ones included.
 - Every verb, option and argument has help and is on the page of commands.
 - Every route and parameter of the service has words and is on the page of HTTP.
 - Every address of another site is well formed and not plain HTTP. Nothing is fetched: the pages are
@@ -49,6 +50,27 @@ def missing_names(described: set[str]) -> Iterator[str]:
                 yield f"mien.{room}.{name} is on no page"
             if callable(one) and not inspect.getdoc(one):
                 yield f"mien.{room}.{name} has no docstring"
+
+
+def missing_methods(described: set[str]) -> Iterator[str]:
+    """Public methods and properties of our classes, also inherited ones, that no page describes."""
+    for page in sorted(described):
+        one = None if "._" in page else _at(page)  # private modules are other names of the same
+        if not inspect.isclass(one):
+            continue
+        for base in one.__mro__:
+            if base.__module__.partition(".")[0] != "mien":
+                continue
+            for name, member in vars(base).items():
+                if name.startswith("_") or not _is_method(member):
+                    continue
+                if f"{page}.{name}" not in described:
+                    yield f"{page}.{name} is on no page"
+
+
+def _is_method(member: Any) -> bool:
+    kinds = (classmethod, staticmethod, property)
+    return inspect.isfunction(member) or isinstance(member, kinds)
 
 
 def _at(name: str) -> Any:
@@ -153,8 +175,10 @@ def check(built: Path) -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         document = create_app(Settings(Path(folder), Path(folder) / "state")).openapi()
     pages = [page for page in built.rglob("*.html") if "_modules" not in page.parts]
+    described = read_inventory(built / "objects.inv")
     return [
-        *missing_names(read_inventory(built / "objects.inv")),
+        *missing_names(described),
+        *missing_methods(described),
         *missing_verbs(commands, typer.main.get_command(app)),
         *missing_routes(routes, document),
         *bad_addresses(built, sorted(pages)),

@@ -27,6 +27,9 @@ NOTES = {
     "the command is run again with `--results`.",
 }
 
+#: Options that say how much or where, not what.
+_AMOUNTS = {"--quick", "--cache", "--draws", "--splits", "--repetitions", "--covers"}
+
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 
@@ -102,8 +105,7 @@ def _render_figure(part: dict[str, Any], name: str, folder: Path) -> str | None:
         if figure is None:
             return None
         folder.mkdir(parents=True, exist_ok=True)
-        svg = figure_to_svg(figure, name)
-        svg = svg.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
+        svg = figure_to_svg(figure, name, standalone=True)
         (folder / f"{name}.svg").write_text(svg, encoding="utf-8")
         place = f"{FIGURES}/{name}.svg"
     caption = _escape(part["caption"])
@@ -125,6 +127,15 @@ def _render_parts(one: dict[str, Any], name: str, folder: Path, level: int) -> I
                 yield shown
 
 
+def _head_run(one: dict[str, Any]) -> str:
+    """The heading of one of several runs: its kind, and the options that say what was run."""
+    given = re.findall(r"--\S+(?: (?!--)\S+)?", one["command"])
+    options = [words for words in given if words.split()[0] not in _AMOUNTS]
+    kind = f"## {name_run(one).capitalize()} run"
+    # The whole command is below: of many options, the first is the part.
+    return f"{kind}: `{' '.join(options[: 2 if len(options) < 3 else 1])}`" if options else kind
+
+
 def render_page(name: str, results: list[dict[str, Any]], about: str, folder: Path) -> str:
     """The page of a paper: each command with what it printed."""
     if not results:
@@ -133,9 +144,9 @@ def render_page(name: str, results: list[dict[str, Any]], about: str, folder: Pa
         return f"# {_escape(about.rstrip('.'))}\n\n{words}\n"
     shown = [f"# {results[0]['title']}", _escape(about)]
     for place, one in enumerate(results):
-        words = _escape(one["subtitle"] or one["title"])
-        shown.append(f"## {name_run(one).capitalize()} run: {words}" if len(results) > 1 else words)
-        shown.append(f"```\n{one['command']}\n```")
+        if len(results) > 1:
+            shown.append(_head_run(one))
+        shown += [_escape(one["subtitle"] or one["title"]), f"```\n{one['command']}\n```"]
         shown += [words for key, words in NOTES.items() if one.get(key)]
         level = 3 if len(results) > 1 else 2
         shown += list(_render_parts(one, f"{name}-{place}", folder, level))

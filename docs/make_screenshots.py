@@ -69,14 +69,14 @@ def serving(size: tuple[int, int]) -> Iterator[Page]:
 def _serving_album() -> Iterator[tuple[Browser, str, Path]]:
     from playwright.sync_api import sync_playwright
 
-    from mien.demo import make_album
+    from mien.demo import make_demo_album
 
     chromium = shutil.which("chromium")
     if chromium is None:
         raise SystemExit("Chromium is not installed")
     with tempfile.TemporaryDirectory() as name:
         place = Path(name)
-        gallery, photos = make_album(place, random_state=7)
+        gallery, photos = make_demo_album(place, random_state=7)
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = int(probe.getsockname()[1])

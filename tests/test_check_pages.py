@@ -7,6 +7,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
 
+import pytest
 import typer
 import typer.main
 
@@ -66,6 +67,7 @@ def test_a_route_or_a_parameter_that_is_missing_is_named() -> None:
     ]
 
 
+@pytest.mark.needs("service")
 def test_a_name_that_is_missing_is_named() -> None:
     import mien
 
@@ -93,3 +95,12 @@ def test_an_address_that_leads_nowhere_is_named(tmp_path: Path) -> None:
         "a.html: http://example.org is not a well-formed https address",
         "a.html: https://[broken is no address",
     ]
+
+
+def test_a_method_that_is_on_no_page_is_named_also_an_inherited_one() -> None:
+    page = "mien.completion.RidgeCompleter"
+    missing = list(check_pages.missing_methods({page, f"{page}.transform"}))
+    assert f"{page}.fit is on no page" in missing
+    assert f"{page}.transform is on no page" not in missing
+    assert not any("get_params" in line for line in missing)  # scikit-learn's
+    assert list(check_pages.missing_methods({"mien.completion._ridge.RidgeCompleter"})) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import re
 import shlex
@@ -177,6 +178,44 @@ def test_badges_say_what_the_project_says(monkeypatch: pytest.MonkeyPatch) -> No
         assert written == make_badges.draw_badge(name, value)
     shown = re.findall(r"_static/badges/(\w+)\.svg", (ROOT / "README.md").read_text("utf-8"))
     assert set(shown) <= set(facts)
+
+
+SCRIPTS = sorted(
+    path
+    for folder in ("docs", "tools", "benchmarks", "examples")
+    for path in (ROOT / folder).glob("**/*.py")
+    if not {"_build", "auto_examples"} & set(path.parts)
+)
+
+
+def _names_of(module: str) -> set[str]:
+    """What a package of mien names in its ``__init__.pyi``, without loading anything."""
+    stub = (ROOT / "src").joinpath(*module.split("."), "__init__.pyi")
+    imported = (
+        node for node in ast.walk(ast.parse(stub.read_text("utf-8"))) if hasattr(node, "names")
+    )
+    return {name.asname or name.name for node in imported for name in node.names}
+
+
+@pytest.mark.parametrize("path", SCRIPTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_scripts_beside_the_package_import_what_exists(path: Path) -> None:
+    """Films, screenshots and benchmarks are run rarely: a renamed function must not break them."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module in {f"mien.{room}" for room in ROOMS}:
+            wanted = {name.name for name in node.names}
+            known = (
+                set(dir(importlib.import_module("mien.errors")))
+                if node.module == "mien.errors"
+                else _names_of(node.module)
+            )
+            assert wanted <= known, f"{node.module} has no {', '.join(sorted(wanted - known))}"
+
+
+def test_drawings_are_files_that_a_browser_shows() -> None:
+    for file in sorted((ROOT / "docs" / "_static").rglob("*.svg")):
+        tag = re.search(r"<svg[^>]*>", file.read_text("utf-8"))
+        assert tag is not None
+        assert 'xmlns="http://www.w3.org/2000/svg"' in tag[0], file.name
 
 
 def test_films_are_small_and_shown() -> None:

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 
-from mien.committee import RandomSamplingLDA, decide, fuse
+from mien.committee import Committee, RandomSamplingLDA, decide, fuse
 from mien.completion import FaceCompleter, make_completer, make_cover
 from mien.datasets import (
     load_lfw_embeddings,
@@ -110,6 +110,7 @@ def _groups(name: str, work: Work) -> Scores:
         learn, groups = task[:2]
         models: dict[str, Any] = {
             "soft null space": NullSpaceProjection(),
+            "soft, directions alike": NullSpaceProjection(between_shrinkage=1),
             "soft, λ = 0.1": NullSpaceProjection(regularization=0.1),
             "exact null space": NullSpaceProjection(
                 regularization=0, fallback="relevant-components"
@@ -202,6 +203,13 @@ def _committee(name: str, work: Work) -> Scores:
             "linear SVM": make_pipeline(StandardScaler(with_std=False), LinearSVC()),
             "PCA, then linear SVM": make_pipeline(PCA(min(60, len(train) // 2)), LinearSVC()),
             "LDA, then linear SVM": make_pipeline(NullSpaceLDA(), StandardScaler(), LinearSVC()),
+            "committee of linear SVM": Committee(LinearSVC(), members, pca=True, random_state=seed),
+            "committee of LDA, then linear SVM": Committee(
+                make_pipeline(NullSpaceLDA(), StandardScaler(), LinearSVC()),
+                members,
+                pca=True,
+                random_state=seed,
+            ),
         }
         for method, model in models.items():
             model.fit(X[train], people[train])
@@ -445,8 +453,8 @@ PARTS: dict[str, Part] = {
         "Neighbours after learning from groups without names",
         "error %",
         tuple(f"{name}, {protocol}" for name in VECTORS for protocol in ("same", "new")),
-        ("soft null space", "soft, λ = 0.1", "exact null space", "soft null space, Euclidean",
-         "RCA", "RCA, all directions", "soft kernel null space"),
+        ("soft null space", "soft, directions alike", "soft, λ = 0.1", "exact null space",
+         "soft null space, Euclidean", "RCA", "RCA, all directions", "soft kernel null space"),
         ("no projection", "shrunken LDA, groups as classes"),
         _quietly(_groups),
     ),
@@ -463,7 +471,8 @@ PARTS: dict[str, Part] = {
         "Names of known people",
         "error %",
         (*FACES, *(f"{name}, side lights" for name in FACES)),
-        ("committee, preparation chosen", "committee", "soft null-space LDA, cosine"),
+        ("committee, preparation chosen", "committee", "soft null-space LDA, cosine",
+         "committee of linear SVM", "committee of LDA, then linear SVM"),
         ("ridge classifier", "whitened cosine", "linear SVM", "PCA, then linear SVM",
          "LDA, then linear SVM"),
         _quietly(_committee),

@@ -97,5 +97,5 @@ def _draw(folder: Path, engines: tuple[str, ...], parts: list[dict[str, Any]]) -
     folder.mkdir(parents=True, exist_ok=True)
     for engine in engines:
         name = f"reliability-{engine}"
-        svg = figure_to_svg(draw_panels(parts, engine), name)
+        svg = figure_to_svg(draw_panels(parts, engine), name, standalone=True)
         (folder / f"{name}.svg").write_text(svg, encoding="utf-8")

@@ -46,13 +46,16 @@ SIZES = (2, 3, 5)
 _SMALL = 400
 SETS = ("ORL", "Yale", "LFW", "rendered")
 
-#: How λ could follow from the shrinkage s of the residuals' covariance.
-RULES: dict[str, Callable[[float], float]] = {
-    "s / (1 − s)": lambda s: s / max(1 - s, 1e-3),
-    "s": lambda s: s,
-    "s (1 − s)": lambda s: min(s, 0.5) * (1 - min(s, 0.5)),
-    "0.3 s / (1 − s)": lambda s: 0.3 * s / max(1 - s, 1e-3),
-    "0.1": lambda s: 0.1,
+#: How λ could follow from the shrinkage s of the residuals' covariance, and what directions
+#: between groups get: all alike (1), or what the groups say ("auto").
+RULES: dict[str, tuple[Callable[[float], float], float | str]] = {
+    "s / (1 − s), alike": (lambda s: s / max(1 - s, 1e-3), 1),
+    "s (1 − s), alike": (lambda s: min(s, 0.5) * (1 - min(s, 0.5)), 1),
+    "0.1, alike": (lambda s: 0.1, 1),
+    "s (1 − s)": (lambda s: min(s, 0.5) * (1 - min(s, 0.5)), "auto"),
+    "s (1 − s) + 0.05": (lambda s: min(s, 0.5) * (1 - min(s, 0.5)) + 0.05, "auto"),
+    "s (1 − s) + 0.1": (lambda s: min(s, 0.5) * (1 - min(s, 0.5)) + 0.1, "auto"),
+    "0.1": (lambda s: 0.1, "auto"),
 }
 
 Sets = dict[tuple[str, str], tuple[np.ndarray, np.ndarray]]
@@ -222,8 +225,9 @@ def _rule_errors(sets: Sets, repeats: int, seed: int) -> dict[str, dict[str, flo
             n_residuals = int(kept.sum()) - len(np.unique(groups[kept]))
             values = np.linalg.eigvalsh(residuals.T @ residuals / n_residuals)
             share = oas_shrinkage(np.maximum(values, 0), n_residuals)
-            for rule, value in RULES.items():
-                model = NullSpaceProjection(regularization=value(share)).fit(learn, groups)
+            for rule, (value, between) in RULES.items():
+                model = NullSpaceProjection(regularization=value(share), between_shrinkage=between)
+                model.fit(learn, groups)
                 error = neighbour_errors(model, task)["cosine"]
                 found.setdefault(name, {}).setdefault(rule, []).append(error)
     return {

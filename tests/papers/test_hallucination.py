@@ -37,21 +37,54 @@ def test_whole_report_of_a_small_set(
     assert fidelity["DW-KSVD"]["paper"] == 17.6402
     assert _value(fidelity["ridge"]["PSNR"]) > _value(fidelity["K-SVD"]["PSNR"])
     assert [row["probe"] for row in tables[1]["rows"]] == ["original", "K-SVD", "DW-KSVD", "ridge"]
+    figures = [part for part in report.to_dict()["parts"] if part.get("kind") == "figure"]
+    names = [[series["name"] for series in figure["series"]] for figure in figures]
+    assert "ridge, normal" in names[1]
+    assert any(name.startswith("ridge, mean ") for name in names[2])
     assert report.write(tmp_path).exists()
 
 
 def test_a_learning_curve_adds_people(small: data.Faces, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(curves, "_KERNEL_FACES", 100)
+    monkeypatch.setattr(curves, "_AUTO_FACES", 200)
     monkeypatch.setattr(curves, "FeatureRidgeCompleter", lambda **given: PCACompleter(10))
+    monkeypatch.setattr(curves, "AutoCompleter", lambda **given: PCACompleter(20))
     monkeypatch.setattr(hallucination, "load_sets", lambda *args: [small])
     report = hallucination.reproduce_hallucination(sets=("rendered",), quick=True, curve=True)
-    rows = report.to_dict()["parts"][0]["rows"]
+    parts = report.to_dict()["parts"]
+    rows, measures = parts[0]["rows"], parts[1]["rows"]
     assert [row["faces"] for row in rows] == [80, 160, 320]
+    assert [bool(row.get("auto")) for row in rows] == [True, True, False]
+    assert all(0 < row["SSIM, ridge"] < 1 and 0 <= row["VR, ridge"] <= 1 for row in measures)
+    assert "times the faces" in parts[2]["text"]
     assert _value(rows[-1]["ridge"]) > _value(rows[0]["ridge"])
     assert [bool(row.get("kernel ridge")) for row in rows] == [True, False, False]
     gains = [row["gain of the last doubling"] for row in rows]
     assert gains[0] is None
     assert gains[1] == pytest.approx(_value(rows[1]["ridge"]) - _value(rows[0]["ridge"]), abs=0.006)
+
+
+def test_what_is_left_for_linear_estimates_is_a_bound() -> None:
+    rng = np.random.default_rng(0)
+    cover = np.zeros((4, 4), bool)
+    cover[2:] = True
+    mixing, noise = rng.normal(size=(8, 8)), 0.5
+
+    def draw(n: int) -> np.ndarray:
+        X = rng.normal(size=(n, 8))
+        Y = X @ mixing + noise * rng.normal(size=(n, 8))
+        return np.concatenate([X, Y], axis=1).reshape(n, 4, 4)
+
+    # Mirrored pictures too, so that the law itself is symmetric.
+    known, others = draw(400), draw(20_000)
+    others = np.concatenate([others, others[:, :, ::-1]]).reshape(40_000, -1)
+    X, Y = others[:, :8], others[:, 8:]
+    best = float(np.mean((Y - X @ np.linalg.lstsq(X, Y, rcond=None)[0]) ** 2))
+    for worse in (1.0, 1.5):
+        left = curves.linear_headroom(known, worse * best, cover)
+        assert left is not None
+        assert 10 * np.log10(worse) < left < 10 * np.log10(worse) + 0.5
+    assert curves.linear_headroom(known[:15], best, cover) is None
 
 
 def _value(cell: Any) -> float:
@@ -65,6 +98,10 @@ def test_originals_match_themselves_and_noise_does_not(small: data.Faces) -> Non
     perfect = runs.verify(matcher, small.test.vectors(), small)
     assert perfect["own"]["vr"][0] == 1
     assert perfect["own"]["eer"][0] == 0
+    # As the paper counts: every picture against every picture, itself included.
+    n, same = len(small.test), small.test.people[:, None] == small.test.people
+    others = perfect["other"]["vr"][0] * (same.sum() - n)
+    assert perfect["all"]["vr"][0] == pytest.approx((n + others) / same.sum())
     noise = np.random.default_rng(0).random((len(small.test), 32, 32)).astype(np.float32)
     guess = runs.verify(matcher, noise, small)
     assert 0.3 < guess["own"]["eer"][0] < 0.7

@@ -140,15 +140,23 @@ def _picture(
     return PictureResult(path, digest, size, [FoundFace(face, np.ones(DIMENSIONS))] * faces)
 
 
+def _write_taken(path: Path, second: int) -> None:
+    """A picture with the time of a camera's clock."""
+    from PIL import Image
+
+    exif = Image.Exif()
+    exif.get_ifd(0x8769)[0x9003] = f"2020:01:02 03:{second // 60:02d}:{second % 60:02d}"
+    Image.new("RGB", (8, 8)).save(path, exif=exif)
+
+
 def test_bursts_need_time_place_and_likeness(verifier: Verifier, tmp_path: Path) -> None:
     X, _ = _draw(2, 4, 6)
     same, other = X[:3], X[4]
     vectors = np.stack([same[0], same[0] + 1e-3, other, same[0], same[0]])
     boxes = np.tile([10.0, 10, 40, 50], (5, 1))
-    paths = [tmp_path / f"{k}.png" for k in range(5)]
-    for path, time in zip(paths, (100.0, 101.0, 101.5, 102.0, 300.0), strict=True):
-        write_image(path, np.zeros((8, 8), np.uint8))
-        os.utime(path, (time, time))
+    paths = [tmp_path / f"{k}.jpg" for k in range(5)]
+    for path, second in zip(paths, (0, 1, 2, 3, 300), strict=True):
+        _write_taken(path, second)
     pictures = [_picture(path, 1) for path in paths]
     groups = grouping.group_photographs(pictures, np.arange(5), boxes, vectors, verifier)
     # The second follows the first; the third is another; the fourth follows a stranger.
@@ -156,6 +164,18 @@ def test_bursts_need_time_place_and_likeness(verifier: Verifier, tmp_path: Path)
     moved = boxes.copy()
     moved[1, 0] += 60
     assert grouping.group_photographs(pictures, np.arange(5), moved, vectors, verifier).max() == -1
+
+
+def test_the_time_of_a_file_makes_no_burst(verifier: Verifier, tmp_path: Path) -> None:
+    vectors = np.repeat(_draw(1, 1, 6)[0], 3, axis=0)
+    paths = [tmp_path / f"{k}.png" for k in range(3)]
+    for path in paths:  # a folder that was copied: all at one moment
+        write_image(path, np.zeros((8, 8), np.uint8))
+        os.utime(path, (100.0, 100.0))
+    boxes = np.tile([10.0, 10, 40, 50], (3, 1))
+    pictures = [_picture(path, 1) for path in paths]
+    groups = grouping.group_photographs(pictures, np.arange(3), boxes, vectors, verifier)
+    assert groups.tolist() == [-1, -1, -1]
 
 
 def test_copies_of_a_file_hold_the_same_people(verifier: Verifier, tmp_path: Path) -> None:
@@ -216,7 +236,7 @@ def found(tmp_path: Path) -> PeopleFound:
         log_ratios=np.array([3.0, np.nan, 3.0, np.nan]),
         threshold=1.5,
         fpir=0.03,
-        extrapolated=False,
+        promised="shipped",
         model="test",
         failures=[Failure(paths[3], "no face", "no face was found")],
         crops=np.zeros((4, 64, 64, 3), np.uint8),
@@ -269,12 +289,10 @@ def test_overview_shows_what_is_worth_a_look(found: PeopleFound) -> None:
     assert "no face was found" in words
     assert "b.png" in words  # whose face it is stands below it
     assert found.to_dict()["unsorted_faces"] == 2
-    assert "from the start: 0 bursts and copies; for two people" in words
-    assert "on one picture: 1 pair. Sets" in words
+    assert "from the start" not in words
+    assert "on one picture: 1 pair. Faces" in words
     burst = replace(found, groups=np.array([0, -1, 0, -1]))
-    assert "from the start: 1 burst or copy; for two people" in json.dumps(
-        overview(burst).to_dict()
-    )
+    assert "from the start: 1 burst or copy. Kept" in json.dumps(overview(burst).to_dict())
 
 
 @pytest.fixture(scope="module")

@@ -48,7 +48,7 @@ def people(pictures: Pictures, tmp_path_factory: pytest.TempPathFactory) -> Path
     found = PeopleFound(
         source=root / "photos", faces=faces, people=np.asarray(owners),
         groups=np.full(n, -1), cannot_link=np.zeros((0, 2), int), log_ratios=np.zeros(n),
-        threshold=1.0, fpir=0.03, extrapolated=False, model="sface", failures=[],
+        threshold=1.0, fpir=0.03, promised="shipped", model="sface", failures=[],
         crops=np.zeros((n, 64, 64, 3), np.uint8),
     )  # fmt: skip
     found.write(root / "people")

@@ -75,7 +75,7 @@ def test_sorting_takes_names_of_any_length(how: str, tmp_path: Path) -> None:
     found = PeopleFound(
         source=source, faces=faces, people=np.arange(n) % 2,
         groups=np.full(n, -1), cannot_link=np.zeros((0, 2), int), log_ratios=np.zeros(n),
-        threshold=1.0, fpir=0.03, extrapolated=False, model="sface", failures=[],
+        threshold=1.0, fpir=0.03, promised="shipped", model="sface", failures=[],
         crops=np.zeros((n, 64, 64, 3), np.uint8),
     )  # fmt: skip
     out = tmp_path / "people"

@@ -29,6 +29,28 @@ def test_a_session_says_what_the_functions_say(album: Path, tmp_path: Path) -> N
         assert session.model is model  # nothing is loaded again
 
 
+def test_the_people_of_a_gallery_decide_about_pairs(album: Path, tmp_path: Path) -> None:
+    from mien.gallery import Gallery
+    from mien.recognition import enrol
+
+    enrol(album, tmp_path / "g", n_jobs=1)
+    a, b = album / "Ann" / "0.png", album / "Ann" / "1.png"
+    answer, shipped = verify(a, b, gallery=tmp_path / "g"), verify(a, b)
+    # Rendered people look alike to the engine: two of them say so, and more is asked for.
+    assert answer.threshold is not None
+    assert shipped.threshold is not None
+    assert answer.promised is not True  # two people support nothing
+    assert answer.log_ratio < shipped.log_ratio
+    with Gallery.open(tmp_path / "g") as opened:
+        (same,) = verify_pairs([(a, b)], gallery=opened)
+        with Recogniser(gallery=opened) as session:
+            assert_near(session.verify(a, b).log_ratio, answer.log_ratio, digits=6)
+    assert same.answer is not None
+    assert_near(same.answer.log_ratio, answer.log_ratio, digits=6)
+    with pytest.raises(InputError, match="not both"):
+        verify(a, b, gallery=tmp_path / "g", model=tmp_path / "m")
+
+
 def test_what_a_session_needs(tmp_path: Path) -> None:
     with Recogniser() as session, pytest.raises(InputError, match="no gallery to search"):
         session.identify("a.jpg")
@@ -42,7 +64,7 @@ def test_files_are_looked_for_before_anything_is_loaded(
     def load(*_: object) -> None:
         raise AssertionError("a model was loaded")
 
-    monkeypatch.setattr(_verify, "load_model", load)
+    monkeypatch.setattr(_verify, "open_model", load)
     with pytest.raises(ImageError, match=r"nosuch\.jpg' does not exist"):
         verify(tmp_path / "nosuch.jpg", tmp_path / "b.jpg")
 

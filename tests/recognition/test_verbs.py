@@ -40,7 +40,7 @@ def gallery(album: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_the_same_picture_twice_is_once(album: Path, gallery: Path) -> None:
     shown = run("enrol", album, "-g", gallery, "--jobs", 1, code=1)
-    assert "21 pictures: 0 faces of 0 people enrolled; 18 were enrolled already" in shown
+    assert "21 pictures: 0 faces of 0 people enrolled; already enrolled: 18" in shown
 
 
 def test_a_table_and_a_picture_of_two_names(album: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import ndtri
+from scipy.stats import norm
 
 from mien.errors import InputError, MissingDependencyError
 from mien.evaluation import roc
@@ -161,6 +162,16 @@ def test_histograms_are_densities_over_common_bins(pairs: Any) -> None:
         counts = np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0]
         assert_near(entry["y"], counts / values.size / np.diff(edges), digits=7)
         assert np.sum(np.array(entry["y"]) * np.diff(edges)) == pytest.approx(1)
+
+
+def test_histograms_with_normal_densities(pairs: Any) -> None:
+    figure = plot_histograms({"a": pairs[0], "one": [1.0]}, normal=True)
+    curve = line(figure, "a, normal")
+    x, y = np.asarray(curve.get_xdata()), np.asarray(curve.get_ydata())
+    values = pairs[0][np.isfinite(pairs[0])]
+    assert_near(y, norm.pdf(x, values.mean(), values.std()), digits=7)
+    # A single number has no deviation.
+    assert [entry["name"] for entry in figure_data(figure)] == ["a, normal", "a", "one"]
 
 
 def test_score_histograms_mark_thresholds(pairs: Any) -> None:

@@ -43,20 +43,61 @@ def test_distances_equal_the_definition() -> None:
     covariance = within / (24 - 8)
     ridge = 0.3 * np.trace(covariance) / 12
     inverse = np.linalg.inv(np.eye(12) + covariance / ridge)
-    Z = NullSpaceProjection(regularization=0.3).fit_transform(X, groups)
+    Z = NullSpaceProjection(regularization=0.3, between_shrinkage=1).fit_transform(X, groups)
     differences = X[:, None] - X
     squares = np.einsum("ijd,de,ije->ij", differences, inverse, differences)
     assert_near(euclidean_distances(Z, squared=True), squares, digits=8)
+
+
+@pytest.mark.parametrize("shrinkage", ["auto", 0.0, 0.4])
+@pytest.mark.parametrize("alone", [0, 5])
+def test_directions_between_groups_equal_the_definition(shrinkage: float | str, alone: int) -> None:
+    d, X, groups = 12, *make_problem(8, 3, 12, seed=1, alone=alone)
+    total, within = naive_scatters(X, groups)
+    n_units = 8 + alone
+    C, B = within / (24 - 8), (total - within) / (n_units - 1)
+    root = np.linalg.inv(np.linalg.cholesky(C + 0.3 * np.trace(C) / d * np.eye(d)))
+    # Any root of the inverse gives the same ratios, up to a rotation.
+    spread, vectors = np.linalg.eigh(root @ B @ root.T)
+    noise = np.asarray([v @ root @ C @ root.T @ v for v in vectors.T])
+    g = np.maximum(spread - noise, 0) / ((24 + alone) / n_units)
+    t = min(2 * oas_shrinkage(spread, n_units - 1), 1) if shrinkage == "auto" else shrinkage
+    g = (1 - t) * g + t * g.mean()
+    Z = (X - X.mean(axis=0)) @ root.T @ vectors * np.sqrt(g / (1 + g))
+    model = NullSpaceProjection(regularization=0.3, between_shrinkage=shrinkage).fit(X, groups)
+    assert_near(model.between_shrinkage_, t, digits=6, scale=1.0)
+    found, expected = (euclidean_distances(V) for V in (model.transform(X), Z))
+    assert_near(found / found.max(), expected / expected.max(), digits=6)
 
 
 @pytest.mark.parametrize("alone", [0, 5])
 def test_the_limits_are_the_exact_null_space_and_no_projection(alone: int) -> None:
     X, groups = make_problem(6, 3, 40, seed=2, alone=alone)
     exact = NullSpaceProjection(regularization=0).fit_transform(X, groups)
-    nearly = NullSpaceProjection(regularization=1e-10).fit_transform(X, groups)
-    assert_near(euclidean_distances(nearly), euclidean_distances(exact), digits=4)
-    strong = NullSpaceProjection(regularization=1e8).fit_transform(X, groups)
+    for shrinkage in (1, "auto"):
+        nearly = NullSpaceProjection(regularization=1e-10, between_shrinkage=shrinkage)
+        assert_near(
+            euclidean_distances(nearly.fit_transform(X, groups)),
+            euclidean_distances(exact),
+            digits=4,
+        )
+    strong = NullSpaceProjection(regularization=1e8, between_shrinkage=1).fit_transform(X, groups)
     assert_near(euclidean_distances(strong), euclidean_distances(X), digits=6)
+
+
+def test_directions_without_people_in_them_count_less() -> None:
+    # People differ along three of sixty directions, and pictures of one along all.
+    rng = np.random.default_rng(3)
+    y = np.repeat(np.arange(120), 6)
+    centres = np.zeros((120, 60))
+    centres[:, :3] = 3 * rng.normal(size=(120, 3))
+    X = centres[y] + rng.normal(size=(len(y), 60))
+    model = NullSpaceProjection().fit(X, y)
+    assert model.between_shrinkage_ < 0.3
+    squares = np.square(model.components_).sum(axis=0)
+    assert squares[:3].min() > 3 * squares[3:].max()
+    alike = np.square(NullSpaceProjection(between_shrinkage=1).fit(X, y).components_).sum(axis=0)
+    assert alike[:3].min() < 1.5 * alike[3:].max()
 
 
 def test_auto_is_the_rule_and_more_data_need_less_of_it() -> None:
@@ -67,7 +108,7 @@ def test_auto_is_the_rule_and_more_data_need_less_of_it() -> None:
     assert model.method_ == "soft-null-space"
     _, within = naive_scatters(X, groups)
     share = min(oas_shrinkage(np.linalg.eigvalsh(within / 30), 30), 0.5)
-    assert_near(model.regularization_, share * (1 - share), digits=6)
+    assert_near(model.regularization_, share * (1 - share) + 0.05, digits=6)
     many, labels = make_problem(400, 4, 20, seed=3)
     assert NullSpaceProjection().fit(many * scale, labels).regularization_ < model.regularization_
 
@@ -79,6 +120,7 @@ def test_statistics_equal_the_points(alone: int) -> None:
     parts = GroupStatistics().collect(X[::2], groups[::2])
     merged = NullSpaceProjection().fit(parts + GroupStatistics().collect(X[1::2], groups[1::2]))
     assert_near(merged.regularization_, direct.regularization_, digits=8)
+    assert_near(merged.between_shrinkage_, direct.between_shrinkage_, digits=8)
     assert_near(merged.components_, direct.components_, digits=6)
 
 
@@ -87,6 +129,7 @@ def test_the_linear_kernel_gives_the_linear_method() -> None:
     linear = NullSpaceProjection().fit(X, groups)
     kernel = KernelNullSpaceProjection(kernel="linear").fit(X, groups)
     assert_near(kernel.regularization_, linear.regularization_, digits=6)
+    assert_near(kernel.between_shrinkage_, linear.between_shrinkage_, digits=6)
     fresh = np.random.default_rng(6).normal(size=(20, 50))
     assert_near(
         euclidean_distances(kernel.transform(fresh)),
@@ -170,6 +213,7 @@ def test_save_and_load(tmp_path) -> None:
         model.fit(X, groups)
         again = mien.load(mien.save(model, tmp_path / "model.mien"))
         assert again.regularization_ == model.regularization_
+        assert again.between_shrinkage_ == model.between_shrinkage_
         assert_near(again.transform(X), model.transform(X), digits=10)
 
 

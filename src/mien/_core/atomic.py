@@ -39,7 +39,7 @@ def atomic_path(path: str | Path, *, private: bool = False, flush: bool = True) 
     if not os.path.isdir(target.parent):
         raise DataError(f"cannot write {target}: the folder {target.parent} does not exist")
     if os.path.isdir(target):
-        raise DataError(f"cannot write {target}: a folder of that name is in the way")
+        raise DataError(f"cannot write {target}: there is a folder with that name")
     try:
         unnamed = _open_unnamed(target.parent) if private else None
         if unnamed is not None:

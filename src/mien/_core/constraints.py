@@ -18,6 +18,7 @@ __all__ = [
     "POSITIVE_FRACTION",
     "POSITIVE_INTEGER",
     "PROBABILITY",
+    "SHARE",
 ]
 
 #: 1, 2, 3, …
@@ -36,3 +37,5 @@ FRACTION = Interval(Real, 0, 1, closed="left")
 POSITIVE_FRACTION = Interval(Real, 0, 1, closed="right")
 #: (0, 1)
 PROBABILITY = Interval(Real, 0, 1, closed="neither")
+#: [0, 1]: from none to all
+SHARE = Interval(Real, 0, 1, closed="both")

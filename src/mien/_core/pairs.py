@@ -65,7 +65,22 @@ def score_pairs(model: Any, X1: Any, X2: Any) -> np.ndarray:
 
 
 def score_matrix(model: Any, X: Any, Y: Any = None) -> np.ndarray:
-    """Similarities (n, m) of every x with every y, or of every two of X, by a model or pipeline."""
+    """Similarities of every x with every y, by a model or by a pipeline.
+
+    Parameters
+    ----------
+    model : estimator or Pipeline
+        Fitted; the last step of a pipeline has ``score_matrix``.
+    X : (n, d)
+        Vectors, as the first step takes them.
+    Y : (m, d) or None
+        Vectors to compare them with; None compares every two of X.
+
+    Returns
+    -------
+    (n, m)
+        Larger means more alike.
+    """
     last, (one, two) = _reach(model, "score_matrix", X, Y)
     scores: np.ndarray = last.score_matrix(one, two)
     return scores

@@ -19,6 +19,7 @@ from mien._core.progress import track
 
 __all__ = [
     "TaskMapper",
+    "count_processors",
     "count_threads",
     "map_tasks",
     "map_threads",
@@ -141,10 +142,17 @@ def one_blas_thread() -> Any:
     return _controller().limit(limits=1, user_api="blas")
 
 
+def count_processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def _count_cores() -> int:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    cores = count_processors()
     wanted = os.environ.get("NUMBA_NUM_THREADS", "")
-    return min(cores or 1, int(wanted)) if wanted.isdigit() and int(wanted) else cores or 1
+    return min(cores, int(wanted)) if wanted.isdigit() and int(wanted) else cores
 
 
 @cache

@@ -294,26 +294,32 @@ class GroupStatistics(AdditiveStatistics):
 
     @property
     def n_groups(self) -> int:
+        """Number of groups."""
         return len(self._rows)
 
     @property
     def n_grouped(self) -> int:
+        """Number of samples in groups."""
         return int(self._counts.sum())
 
     @property
     def n_samples(self) -> int:
+        """Number of samples, in groups or in none."""
         return self.n_grouped + self._n_alone
 
     @property
     def labels(self) -> np.ndarray:
+        """Labels (n_groups,) of the groups."""
         return np.asarray(list(self._rows))
 
     @property
     def counts(self) -> np.ndarray:
+        """Number of samples (n_groups,) of each group."""
         return self._counts[: self.n_groups].copy()
 
     @property
     def mean(self) -> np.ndarray:
+        """Mean (d,) of all samples."""
         self._require_samples()
         return self.shift + self._total() / self.n_samples
 

@@ -23,7 +23,7 @@ _TRAIN = {
 _CROPS = {
     "train": Verb(_TRAIN, "Learn a model from cut-out faces or vectors."),
     "verify": Verb("mien.cli._crops_verify", "Compare two cut-out faces or vectors."),
-    "adapt": Verb("mien.cli._crops_adapt", "Move a verifier to your own faces or vectors."),
+    "adapt": Verb("mien.cli._crops_adapt", "Adapt a verifier to your own faces or vectors."),
     "identify": Verb("mien.cli._crops_identify", "Name cut-out faces with a committee."),
     "cluster": Verb("mien.cli._crops_cluster", "Sort cut-out faces by person."),
     "complete": Verb("mien.cli._crops_complete", "Complete cut-out faces."),
@@ -81,7 +81,7 @@ VERBS = {
     "keys": Verb(_KEYS, "Make, list and revoke the keys of a server."),
     "data": Verb(_DATA, "List, show and make data sets of faces."),
     "demo": Verb("mien.cli._demo", "Run every method once and write a report."),
-    "warm": Verb("mien.cli._warm", "Compile the kernels once, so that first calls are quick."),
+    "warm": Verb("mien.cli._warm", "Compile the kernels once, so that the first calls are fast."),
     "crops": Verb(_CROPS, "The same verbs for cut-out faces and for vectors."),
 }
 

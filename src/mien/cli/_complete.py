@@ -48,7 +48,7 @@ def run(
         typer.Option(
             metavar="PHOTO|FOLDER",
             help="Another photograph of the same person, or a folder of them, such as the one that "
-            "was enrolled: the most alike gives what is put in. Repeat for several.",
+            "was enrolled: the most similar one supplies the missing part. Repeat for several.",
         ),
     ] = None,
     as_json: AsJson = False,

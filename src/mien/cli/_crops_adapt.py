@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from mien.cli._crops_train_verification import EStep, Far, WhichEStep, show_verifier
+from mien.cli._crops_train_verification import EStep, Far, Rounds, WhichEStep, show_verifier
 from mien.cli._display import showing_progress
 from mien.cli._models import check_model
 from mien.cli._options import AsJson, ModelOut, Scheduler, refuse
@@ -62,6 +62,7 @@ def run(
         Centring, typer.Option(help="Mean of the source, of your people, or between the two.")
     ] = Centring.shrunken,
     e_step: WhichEStep = EStep.exact,
+    rounds: Rounds = None,
     scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
@@ -85,6 +86,7 @@ def run(
             centring=centring.value,
             e_step=e_step.value,
             scheduler=scheduler,
+            **({} if rounds is None else {"max_iter": rounds}),
         )
         save(adapted, out)
     show_verifier(summary, out, as_json=as_json)

@@ -24,6 +24,17 @@ class Method(StrEnum):
     kernel_relevant_components = "kernel-relevant-components"
 
 
+class Linkage(StrEnum):
+    """How two sets of faces are compared."""
+
+    average = "average"
+    complete = "complete"
+
+
+_KERNELS = (Method.kernel_null_space, Method.kernel_relevant_components)
+_NULL_SPACES = (Method.kernel_null_space, Method.null_space)
+
+
 def run(
     faces: Annotated[
         Path, typer.Argument(metavar="FACES", help="Folder of pictures with one face each.")
@@ -53,6 +64,44 @@ def run(
     method: Annotated[
         Method, typer.Option(help="How to learn from the groups.")
     ] = Method.kernel_null_space,
+    components: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Number of directions to keep.",
+            show_default="all; for relevant components, by held-out groups",
+        ),
+    ] = None,
+    regularization: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="For null spaces: how much of what varies inside groups is kept; 0 is the paper's "
+            "exact null space.",
+            show_default="from the groups",
+        ),
+    ] = None,
+    between_shrinkage: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            max=1,
+            help="For null spaces: from 0, only directions along which groups differ, to 1, all "
+            "directions alike.",
+            show_default="from the groups",
+        ),
+    ] = None,
+    sigma: Annotated[
+        float | None,
+        typer.Option(
+            min=1e-9,
+            help="For kernels: width of the Gaussian, in units of the vectors.",
+            show_default="by held-out groups",
+        ),
+    ] = None,
+    linkage: Annotated[
+        Linkage, typer.Option(help="Compare groups by the mean or by the least of the cosines.")
+    ] = Linkage.average,
     seed: Annotated[
         int | None, typer.Option(min=0, help="Seed of every random choice.", show_default="0")
     ] = None,
@@ -66,11 +115,30 @@ def run(
     """
     if method is Method.null_space:
         refuse("has no effect with --method null-space, which draws nothing", seed=seed)
+    unused = f"has no effect with --method {method.value}"
+    if method not in _KERNELS:
+        refuse(unused, sigma=sigma)
+    if method not in _NULL_SPACES:
+        refuse(unused, regularization=regularization, between_shrinkage=between_shrinkage)
+    if regularization == 0:
+        refuse("has no effect with --regularization 0", between_shrinkage=between_shrinkage)
+    options = {
+        "n_components": components,
+        "regularization": regularization,
+        "between_shrinkage": between_shrinkage,
+        "sigma": sigma,
+    }
     from mien.crops import cluster, write_clusters
 
     with showing_progress():
         result = cluster(
-            faces, groups, n_clusters=people, method=method.value, random_state=seed or 0
+            faces,
+            groups,
+            n_clusters=people,
+            method=method.value,
+            linkage=linkage.value,
+            random_state=seed or 0,
+            **{name: value for name, value in options.items() if value is not None},
         )
         place = write_clusters(result, out, how=write.value)
     if as_json:

@@ -127,6 +127,14 @@ def run(
             show_default="1",
         ),
     ] = None,
+    directions: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="For mixture: number of principal directions kept per part.",
+            show_default="100",
+        ),
+    ] = None,
     max_entry: Annotated[
         float | None,
         typer.Option(
@@ -149,6 +157,13 @@ def run(
             show_default="result",
         ),
     ] = None,
+    mirror: Annotated[
+        bool,
+        typer.Option(
+            "--mirror/--no-mirror",
+            help="Also learn from every face mirrored; not for faces whose sides differ.",
+        ),
+    ] = True,
     faces: Annotated[
         int | None,
         typer.Option(
@@ -190,6 +205,7 @@ def run(
         "alpha": ("alpha", alpha),
         "latent": ("n_latent", latent),
         "starts": ("n_starts", starts),
+        "directions": ("n_directions", directions),
         "max_entry": ("max_entry", max_entry),
         "functions": ("functions", None if functions is None else functions.value),
         "dekernelize": ("dekernelize", None if dekernelize is None else dekernelize.value),
@@ -206,6 +222,7 @@ def run(
             completer=completer,
             size=size,
             cover=cover,
+            mirror=mirror,
             n_rendered=faces or _FACES,
             home=data_home,
             random_state=seed,

@@ -37,6 +37,28 @@ class Kind(StrEnum):
     fisher = "fisher"
 
 
+class Parts(StrEnum):
+    """Which parts of a super vector are kept."""
+
+    both = "both"
+    latent = "latent"
+    gradient = "gradient"
+
+
+class Lengths(StrEnum):
+    """What is brought to unit length."""
+
+    together = "together"
+    each = "each"
+
+
+class Scaling(StrEnum):
+    """Units of the parts."""
+
+    information = "information"
+    none = "none"
+
+
 def run(
     folder: Annotated[
         Path,
@@ -65,6 +87,50 @@ def run(
             show_default="diagonal",
         ),
     ] = None,
+    parts: Annotated[
+        Parts | None,
+        typer.Option(
+            help="For super-vector: what both views share (latent, Z), what each has of its own "
+            "(gradient, G), or both.",
+            show_default="both",
+        ),
+    ] = None,
+    lengths: Annotated[
+        Lengths | None,
+        typer.Option(
+            help="For super-vector: normalise the two parts together or each by itself.",
+            show_default="together",
+        ),
+    ] = None,
+    scaling: Annotated[
+        Scaling | None,
+        typer.Option(
+            help="For super-vector: units of the Fisher information, or as printed in the paper.",
+            show_default="information",
+        ),
+    ] = None,
+    starts: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="For super-vector: number of starts of the mixture, of which the best is kept.",
+            show_default="1",
+        ),
+    ] = None,
+    rounds: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Maximum number of rounds of EM.",
+            show_default="200; 100 for fisher",
+        ),
+    ] = None,
+    power: Annotated[
+        float, typer.Option(min=0.01, max=1, help="Exponent of the entries; 1 leaves them.")
+    ] = 0.5,
+    intra: Annotated[
+        bool, typer.Option("--intra", help="Bring each component to unit length first.")
+    ] = False,
     reduced: Annotated[
         int, typer.Option(min=1, help="Number of principal components kept per view.")
     ] = 32,
@@ -83,7 +149,17 @@ def run(
     mien crops encode encoder.mien pictures --out features.npz
     """
     if kind is Kind.fisher:
-        refuse("has no effect with --kind fisher", latent=latent, noise=noise)
+        refuse(
+            "has no effect with --kind fisher",
+            latent=latent,
+            noise=noise,
+            parts=parts,
+            lengths=lengths,
+            scaling=scaling,
+            starts=starts,
+        )
+    if parts not in (None, Parts.both):
+        refuse(f"has no effect with --parts {parts.value}", lengths=lengths)
     from mien.crops import train_encoder
     from mien.files import save
 
@@ -95,6 +171,13 @@ def run(
             n_components=components,
             n_latent=latent or _LATENT,
             noise=(noise or Noise.diagonal).value,
+            parts=(parts or Parts.both).value,
+            joint=lengths is not Lengths.each,
+            scaling=(scaling or Scaling.information).value,
+            n_init=starts or 1,
+            max_iter=rounds,
+            power=power,
+            intra=intra,
             n_reduced=reduced,
             patch=patch,
             step=step,

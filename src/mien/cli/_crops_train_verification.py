@@ -11,7 +11,7 @@ import typer
 from mien.cli._display import say, showing_progress, tell_training
 from mien.cli._options import AsJson, ModelOut, Scheduler, refuse
 
-__all__ = ["EStep", "Far", "WhichEStep", "run", "show_verifier"]
+__all__ = ["EStep", "Far", "Rounds", "WhichEStep", "run", "show_verifier"]
 
 _COMPONENTS = 100
 Far = Annotated[
@@ -36,6 +36,11 @@ WhichEStep = Annotated[
     EStep, typer.Option("--e-step", help="The exact E-step, or the paper's approximate one.")
 ]
 
+Rounds = Annotated[
+    int | None,
+    typer.Option(min=1, help="Maximum number of rounds of EM.", show_default="200"),
+]
+
 
 def run(
     data: Annotated[
@@ -57,6 +62,15 @@ def run(
         ),
     ] = None,
     e_step: WhichEStep = EStep.exact,
+    prior_people: Annotated[
+        float | None,
+        typer.Option(
+            min=0,
+            help="Number of people that the prior of the scatters counts for.",
+            show_default="from the faces",
+        ),
+    ] = None,
+    rounds: Rounds = None,
     scheduler: Scheduler = None,
     as_json: AsJson = False,
 ) -> None:
@@ -79,6 +93,8 @@ def run(
             far=far,
             n_components=components or _COMPONENTS,
             e_step=e_step.value,
+            prior_people=prior_people,
+            max_iter=rounds,
             scheduler=scheduler,
         )
         save(model, out)

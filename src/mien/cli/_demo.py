@@ -45,7 +45,7 @@ def run(
     seed: Seed = 0,
     as_json: AsJson = False,
 ) -> None:
-    """Run every method once, in under a minute, and write a report."""
+    """Run every method once, in about a minute, and write a report."""
     from mien.cli._consoles import console
 
     if data != "rendered":

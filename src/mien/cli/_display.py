@@ -62,12 +62,12 @@ def note(text: str) -> None:
 
 
 def note_live(*places: Path) -> None:
-    """Say how many films of live photos were not read, because their stills were."""
+    """Say how many videos of live photos were skipped, because their stills are used."""
     from mien.media import gather_media
 
     live = len(gather_media([place for place in places if place.exists()]).live)
     if live:
-        note(f"{count(live, 'film')} of live photos not read; their stills were")
+        note(f"skipped {count(live, 'video')} of live photos: their stills are used")
 
 
 def tell_training(summary: dict[str, Any], model: Path, *, as_json: bool) -> bool:

@@ -148,7 +148,7 @@ def run(
     if as_json:
         print_json(result.to_dict())
     else:
-        known = f"; {result.already:,} were enrolled already" if result.already else ""
+        known = f"; already enrolled: {result.already:,}" if result.already else ""
         say(
             f"{count(result.pictures, 'picture')}: {count(result.added, 'face')} of "
             f"{count(len(result.people), 'person', 'people')} enrolled{known}."
@@ -201,8 +201,8 @@ def _enrol_names(
     say(
         f"{count(len(result.faces), 'face')}: {named:,} of "
         f"{count(len(result.people), 'person', 'people')} got a name, "
-        f"{len(result.faces) - named:,} stay open; {result.added:,} enrolled, {result.already:,} "
-        "were enrolled already."
+        f"{len(result.faces) - named:,} stay open; {result.added:,} enrolled now, "
+        f"{result.already:,} before."
     )
     for name, times in list(result.people.items())[:_NAMED]:
         say(f"  {name}: {times:,}")

@@ -64,7 +64,7 @@ GalleryOption = Annotated[
 Impostors = Annotated[
     str,
     typer.Option(
-        help="Who may be mistaken for whom: lookalikes (family, colleagues; careful) or strangers."
+        help="Who may be mistaken for whom: lookalikes (family, colleagues; cautious) or strangers."
     ),
 ]
 Jobs = Annotated[int, typer.Option(min=1, help="Number of pictures to process in parallel.")]

@@ -9,7 +9,7 @@ import typer
 
 from mien.cli._display import count, note, print_json, ratio_in_words, say, showing_progress
 from mien.cli._models import check_model
-from mien.cli._options import AsJson, Engine, Impostors, ModelOption, refuse
+from mien.cli._options import AsJson, Engine, Impostors, ModelOption, Passphrase, ask_key, refuse
 from mien.errors import InputError
 
 if TYPE_CHECKING:
@@ -35,6 +35,18 @@ def run(
         ),
     ] = None,
     model: ModelOption = None,
+    gallery: Annotated[
+        Path | None,
+        typer.Option(
+            "--gallery",
+            "-g",
+            metavar="GALLERY",
+            help="Gallery whose model and people decide, for pictures of the same camera: a file, "
+            "or postgresql://…",
+            show_default=False,
+        ),
+    ] = None,
+    passphrase: Passphrase = False,
     engine: Engine = None,
     far: Annotated[
         float,
@@ -63,6 +75,8 @@ def run(
 
     mien verify a.jpg holiday/*.jpg
 
+    mien verify a.jpg b.jpg --gallery people.gallery
+
     mien verify --pairs pairs.csv --json
 
     Exit code 0: there is an answer. Exit code 2: there is none (no face, no such file). With
@@ -75,10 +89,15 @@ def run(
         raise InputError("two photographs are needed, or a table of them with --pairs")
     if model is not None:
         check_model(model, "mien verify")
+    if gallery is None:
+        refuse("is for a gallery, and none was given", passphrase=passphrase)
+    else:
+        refuse("has no effect with --gallery, which has its own model", model=model)
+    settings: dict[str, Any] = {"model": model, "engine": engine, "far": far, "prior": prior}
+    settings |= {"impostors": impostors, "gallery": gallery, "key": ask_key(passphrase)}
     if pairs is not None or len(photos) > 2:
         refuse("is for two photographs", out=out)
-        settings = {"model": model, "engine": engine, "far": far, "prior": prior}
-        _verify_many(photos, pairs, as_json, impostors=impostors, **settings)
+        _verify_many(photos, pairs, as_json, **settings)
         return
     first, second = photos
     if out is not None:
@@ -88,9 +107,7 @@ def run(
     from mien.recognition import verify
 
     with showing_progress():
-        answer = verify(
-            first, second, model=model, engine=engine, far=far, prior=prior, impostors=impostors
-        )
+        answer = verify(first, second, **settings)
         if out is not None:
             from mien.media import write_image
 
@@ -160,11 +177,15 @@ def show_answer(answer: dict[str, Any]) -> None:
             f"decided at a false accept rate of {answer['far']:g}: the ratio must be at least "
             f"{answer['threshold']:+.2f}"
         )
-        if answer.get("promised") == "shipped":
-            say(
-                "the rate rests on the model's card; elsewhere it may be up to "
-                f"{answer['bound']:.2g}"
-            )
+        supported = {
+            True: f"your own people support the rate; it is at most {answer.get('bound', 0):.2g}",
+            "shipped": "the rate rests on the model's card; elsewhere it may be up to "
+            f"{answer.get('bound', 0):.2g}",
+            False: "nothing supports that rate: your own people are unlike those of the model's "
+            f"card, and it may be up to {answer.get('bound', 0):.2g}",
+        }
+        if "promised" in answer:
+            say(supported[answer["promised"]])
 
 
 def _in_words(probability: float) -> str:

@@ -9,7 +9,7 @@ __all__ = ["run"]
 
 
 def run(as_json: AsJson = False) -> None:
-    """Compile the kernels of mien now, so that first calls do not take seconds."""
+    """Compile the kernels of mien now, so that the first calls are fast."""
     from mien.demo import warm_kernels
 
     with showing_progress():

@@ -160,11 +160,11 @@ def pairs_of(files: list[str], table: dict[str, dict[str, str]]) -> np.ndarray:
     return rows[pairs_in_pictures(keys, videos)]
 
 
-def make_projection(method: str, random_state: int) -> Any:
-    """The estimator of a method's name."""
+def make_projection(method: str, random_state: int, **params: Any) -> Any:
+    """The estimator of a method's name, with parameters of its own."""
     if method not in METHODS:
         raise InputError(f"there is no method {method!r}; there are {', '.join(METHODS)}")
-    return {
+    model: Any = {
         "kernel-null-space": KernelNullSpaceProjection(
             fallback="relevant-components", random_state=random_state
         ),
@@ -172,6 +172,10 @@ def make_projection(method: str, random_state: int) -> Any:
         "relevant-components": RelevantComponents("auto", random_state=random_state),
         "kernel-relevant-components": KernelRelevantComponents("auto", random_state=random_state),
     }[method]
+    unknown = sorted(set(params) - set(model.get_params(deep=False)))
+    if unknown:
+        raise InputError(f"the method {method!r} has no parameter {', '.join(unknown)}")
+    return model.set_params(**params)
 
 
 def cluster(
@@ -182,6 +186,7 @@ def cluster(
     method: str = "kernel-null-space",
     linkage: str = "average",
     random_state: int = 0,
+    **params: Any,
 ) -> FolderClusters:
     """Sort the faces below a folder by person, without a single name.
 
@@ -203,6 +208,8 @@ def cluster(
         and other pictures near its middle, so lengths say who was in a group, not who it is.
     random_state : int
         Seed of what is drawn.
+    **params
+        Parameters of the method's estimator, such as ``regularization`` or ``sigma``.
     """
     folder = Path(folder)
     files = list_pictures(folder)
@@ -224,7 +231,8 @@ def cluster(
         raise NotEnoughDataError("learning needs at least two groups of two pictures each")
     X = local_vectors(np.stack(images), smooth=2.0)
     # Pictures in no group would each get a direction of their own: they are only projected.
-    Z = make_projection(method, random_state).fit(X[known >= 0], known[known >= 0]).transform(X)
+    model = make_projection(method, random_state, **params)
+    Z = model.fit(X[known >= 0], known[known >= 0]).transform(X)
     labels = _cut(Z, known, pairs, n_clusters, linkage)
     order = np.argsort(-np.bincount(labels), kind="stable")
     labels = np.argsort(order)[labels]

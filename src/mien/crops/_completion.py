@@ -51,6 +51,7 @@ def train_completer(
     completer: str = "blend",
     size: int = 32,
     cover: str = "below-eyes",
+    mirror: bool = True,
     n_rendered: int = 4000,
     home: PathLike | None = None,
     random_state: int = 0,
@@ -69,6 +70,8 @@ def train_completer(
         Side of the faces in pixels.
     cover : str
         What will be covered.
+    mirror : bool
+        Also learn from every face mirrored.
     n_rendered : int
         Faces to render.
     home : path or None
@@ -86,7 +89,7 @@ def train_completer(
     built = make_completer(completer, **given)
     if "random_state" in built.get_params(deep=False):
         built.set_params(random_state=random_state)
-    model = FaceCompleter(built, cover=cover)
+    model = FaceCompleter(built, cover=cover, mirror=mirror)
     if str(source) == "rendered":
         n_people = max(1, n_rendered // 4)
         model.fit(lambda: iter_faces(2048, n_people, 4, size=size, random_state=random_state))

@@ -64,6 +64,13 @@ def train_encoder(
     n_components: int = 16,
     n_latent: int = 8,
     noise: str = "diagonal",
+    parts: str = "both",
+    joint: bool = True,
+    scaling: str = "information",
+    n_init: int = 1,
+    max_iter: int | None = None,
+    power: float = 0.5,
+    intra: bool = False,
     n_reduced: int = 32,
     patch: int = 16,
     step: int = 8,
@@ -81,8 +88,13 @@ def train_encoder(
         What is described beside the gradients.
     kind : {"super-vector", "fisher"}
         The multi-view super vector, or the Fisher vector of the joint descriptors.
-    n_components, n_latent, noise
-        Of the mixture.
+    n_components, n_latent, noise, n_init, max_iter
+        Of the mixture; None for the last takes its default.
+    parts : {"both", "latent", "gradient"}
+        Z and G of a super vector, or one of them.
+    joint, scaling, power, intra
+        Of :class:`mien.multiview.MultiViewSuperVector`; the last two also of
+        :class:`mien.multiview.FisherVector`.
     n_reduced : int
         Components of the PCA of each view.
     patch, step, side : int
@@ -99,17 +111,35 @@ def train_encoder(
     check_choice("kind", kind, ("super-vector", "fisher"))
     check_choice("second", second, ("lbp", "colour"))
     pictures = _Pictures(_list_pictures(folder), second == "colour")
+    check_choice("parts", parts, ("both", "latent", "gradient"))
     encoder: FisherVector | MultiViewSuperVector
+    shared: dict[str, Any] = {
+        "power": power,
+        "intra": intra,
+        "max_descriptors": max_descriptors,
+        "random_state": random_state,
+    }
+    rounds: dict[str, Any] = {} if max_iter is None else {"max_iter": max_iter}
     if kind == "fisher":
-        encoder = FisherVector(
-            n_components, max_descriptors=max_descriptors, random_state=random_state
-        )
+        encoder = FisherVector(n_components, **rounds, **shared)
     else:
         mixture = MixturePCCA(
-            n_components, n_latent, noise=noise, tol=1e-3, floor=1e-4, random_state=random_state
+            n_components,
+            n_latent,
+            noise=noise,
+            n_init=n_init,
+            tol=1e-3,
+            floor=1e-4,
+            random_state=random_state,
+            **rounds,
         )
         encoder = MultiViewSuperVector(
-            mixture, max_descriptors=max_descriptors, random_state=random_state
+            mixture,
+            latent=parts != "gradient",
+            gradient=parts != "latent",
+            joint=joint,
+            scaling=scaling,
+            **shared,
         )
     model = BagEncoder(
         PairedDescriptors(

@@ -121,6 +121,8 @@ def train_verifier(
     far: float | None = None,
     n_components: int = 100,
     e_step: str = "exact",
+    prior_people: float | None = None,
+    max_iter: int | None = None,
     scheduler: Any = None,
 ) -> tuple[Any, dict[str, Any]]:
     """Fit a calibrated verifier to a folder with one folder per person, or to an ``.npz``.
@@ -135,6 +137,8 @@ def train_verifier(
         Directions of the PCA of pictures, at most.
     e_step : {"exact", "approximate"}
         Of :class:`mien.verification.JointBayesian`.
+    prior_people, max_iter
+        Of the same; None takes its default.
     scheduler : str, distributed.Client or None
         Workers of Dask that fit the models of the calibration: the address of a scheduler,
         ``"local"`` for workers of this machine, or a client.
@@ -148,6 +152,8 @@ def train_verifier(
     pictures = X.ndim == 3
     words = f"grid LBP {_GRID}, {_SIZE} pixels" if pictures else None
     source = JointBayesian(features=words, e_step=e_step)
+    given = {"prior_people": prior_people, "max_iter": max_iter}
+    source.set_params(**{name: value for name, value in given.items() if value is not None})
     with warnings.catch_warnings(), workers_of(scheduler):
         warnings.simplefilter("ignore")
         if not pictures:

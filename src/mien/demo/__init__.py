@@ -1,4 +1,4 @@
-"""The demo: every method of the library on the same faces, in under a minute."""
+"""The demo: every method of the library on the same faces, in about a minute."""
 
 import lazy_loader as _lazy
 

@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from mien._core.parallel import count_processors
 from mien._core.progress import report
 from mien._core.validation import require_module
 from mien.errors import DataError, InputError
@@ -287,9 +288,8 @@ def connect(scheduler: Any) -> Any:
         )
     distributed = require_module("distributed", "distributed", "work on Dask")
     if scheduler == "local":
-        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
         return distributed.Client(
-            n_workers=cores or 1,
+            n_workers=count_processors(),
             threads_per_worker=1,
             processes=True,
             dashboard_address="127.0.0.1:0",
@@ -314,9 +314,7 @@ def open_team(client: Any, n_workers: int | None, n_tasks: int | None = None) ->
             return
         yield _Dask(connect(client))
         return
-    wanted = n_workers or (
-        len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    )
+    wanted = n_workers or count_processors()
     if n_tasks is not None:
         wanted = min(wanted, n_tasks)
     if wanted <= 1:

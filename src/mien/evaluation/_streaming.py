@@ -129,6 +129,7 @@ class ScoreHistogram(AdditiveStatistics):
 
     @property
     def width(self) -> float:
+        """Width of a bin, a power of two."""
         return math.ldexp(1.0, 0 if self._exponent is None else self._exponent)
 
     def collect(self, scores: np.ndarray, starts: np.ndarray | None = None) -> Self:

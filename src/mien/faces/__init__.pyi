@@ -8,6 +8,7 @@ from ._face import Face, FoundFace, PictureResult
 from ._fused import fuse_vectors
 from ._landmarks import THIRTEEN, FaceMesh, LandmarkFinder
 from ._quality import FaceQuality, face_quality
+from ._sface import set_threads
 from ._video import Detection, VideoResult, analyse_video, face_joiner
 
 __all__ = [
@@ -40,4 +41,5 @@ __all__ = [
     "fit_similarity",
     "fuse_vectors",
     "load_engine",
+    "set_threads",
 ]

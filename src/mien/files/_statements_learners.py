@@ -200,6 +200,7 @@ _NULL_SPACE: dict[str, Term] = {
     "rank_within_": natural(),
     "method_": text(40),
     "regularization_": number(0, 1e15),
+    "between_shrinkage_": number(0, 1),
 }
 _LINEAR_MAP: dict[str, Term] = {
     "n_features_in_": size("d"),

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypedDict
 
 import numpy as np
@@ -64,6 +65,7 @@ Length = int | str | Callable[[Sizes], int]
 LARGEST = 1e60
 #: Smaller ones than this, where a value divides.
 SMALLEST = 1e-60
+_PIECE, _FEW = 8192, 8
 
 
 class Mismatch(ValueError):
@@ -106,14 +108,15 @@ class Statement:
     def verify(self, params: dict[str, Any], fitted: dict[str, Any]) -> None:
         """Raise :class:`Mismatch` unless parameters and fitted values are as stated."""
         sizes: Sizes = {}
-        for name, term in dict(self.params).items():
-            if name in params:
-                term.check(params[name], name, sizes)
+        if self.params:
+            for name, term in self.params.items():
+                if name in params:
+                    term.check(params[name], name, sizes)
         if not fitted and self.unfitted:
             return
-        strange = sorted(set(fitted) - set(self.fitted))
+        strange = fitted.keys() - self.fitted.keys()
         if strange:
-            raise Mismatch(f"it has no attribute {strange[0]!r:.60}")
+            raise Mismatch(f"it has no attribute {min(strange)!r:.60}")
         for name, term in self.fitted.items():
             if name in fitted:
                 term.check(fitted[name], name, sizes)
@@ -156,7 +159,18 @@ def _is_within(array: np.ndarray, bound: float) -> bool:
         return False
     flat = array.ravel("K")
     # NaN and infinity fail it; the margin is for what rounding does to a sum.
-    return float(np.dot(flat, flat)) <= 0.9 * bound * bound
+    most = 0.9 * bound * bound
+    # In pieces for which BLAS starts no threads: they would cost far more than the sum.
+    whole = len(flat) - len(flat) % _PIECE if len(flat) > _FEW * _PIECE else 0
+    total = 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(whole, len(flat), _PIECE):
+            piece = flat[start : start + _PIECE]
+            total += float(np.dot(piece, piece))
+        if whole and total <= most:
+            pieces = flat[:whole].reshape(-1, _PIECE)
+            total += float(np.vecdot(pieces, pieces).sum())
+    return total <= most
 
 
 @dataclass(frozen=True)
@@ -168,7 +182,6 @@ class _Array(Term):
     finite: bool = True
     called: str = "numbers"
     order: str = ""
-    nan: bool = False
     half: bool = False
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
@@ -182,12 +195,10 @@ class _Array(Term):
         high = sizes[self.high] - 1 if isinstance(self.high, str) else self.high
         if self.finite and not self.order and _is_within(value, min(-self.low, high)):
             return
+        if not self.finite:
+            return
         # As Python's numbers: single precision has no room for the limits.
         small, large = value.min().item(), value.max().item()
-        if value.dtype.kind == "f" and not self.finite:
-            if not self.nan and math.isnan(small):
-                raise Mismatch(f"{where} has NaN")
-            return
         # Written so that NaN fails it.
         if not (small >= self.low and large <= high):
             raise Mismatch(
@@ -233,9 +244,9 @@ def half(*shape: Length, low: float = -65504.0) -> Term:
     return _Array("f", shape, low, 65504.0, called="numbers of half precision", half=True)
 
 
-def unbounded(*shape: Length, nan: bool = False) -> Term:
-    """Numbers that may be infinite, and NaN where that is said."""
-    return _Array("f", shape, finite=False, nan=nan)
+def unbounded(*shape: Length) -> Term:
+    """Numbers that may be infinite or NaN."""
+    return _Array("f", shape, finite=False)
 
 
 def integers(*shape: Length, low: int = 0, high: int | str = 2**62, order: str = "") -> Term:
@@ -309,13 +320,18 @@ def natural() -> Term:
     return _Number(0, 2**53, True)
 
 
+@cache
+def _length(low: int) -> Term:
+    return _Number(low, 2**48, True)
+
+
 @dataclass(frozen=True)
 class _Size(Term):
     letter: Length
     low: int
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        _Number(self.low, 2**48, True).check(value, where, sizes)
+        _length(self.low).check(value, where, sizes)
         known = self.letter(sizes) if callable(self.letter) else self.letter
         if isinstance(known, str):
             known = sizes.setdefault(known, int(value))
@@ -380,17 +396,18 @@ class _Either(Term):
     terms: tuple[Term, ...]
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        said: Mismatch | None = None
+        # The words only: an error that is kept keeps all frames, and with them the whole model.
+        said = f"{where} cannot be anything"
         for term in self.terms:
             trial = dict(sizes)
             try:
                 term.check(value, where, trial)
             except Mismatch as error:
-                said = error
+                said = str(error)
             else:
                 sizes.update(trial)
                 return
-        raise said or Mismatch(f"{where} cannot be anything")
+        raise Mismatch(said)
 
 
 def either(*terms: Term) -> Term:

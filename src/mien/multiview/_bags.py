@@ -126,7 +126,26 @@ def _from_offsets(descriptors: Any, offsets: np.ndarray, name: str) -> Bags:
 def check_paired_bags(
     X: Any, Y: Any, n_features: tuple[int, int] | None = None
 ) -> tuple[Bags, Bags]:
-    """Bring two views of the same bags into order: descriptor by descriptor they are paired."""
+    """Check two views of the same bags, whose descriptors are paired.
+
+    Parameters
+    ----------
+    X, Y : bags
+        The views, in any form that :func:`check_bags` takes: as many bags in both, and as many
+        descriptors in each bag.
+    n_features : (int, int) or None
+        Features that a descriptor of either view must have; None accepts any number.
+
+    Returns
+    -------
+    (Bags, Bags)
+        Both views, with equal offsets.
+
+    Raises
+    ------
+    InputError
+        The views differ in their number of bags, or a bag in its number of descriptors.
+    """
     first = check_bags(X, None if n_features is None else n_features[0], "X")
     second = check_bags(Y, None if n_features is None else n_features[1], "Y")
     if len(first) != len(second):
@@ -141,7 +160,26 @@ def check_paired_bags(
 
 
 def join_views(X: Any, Y: Any) -> Bags:
-    """Concatenate two views descriptor by descriptor: early fusion."""
+    """Concatenate two views descriptor by descriptor: early fusion.
+
+    Parameters
+    ----------
+    X, Y : bags
+        Paired views, as :func:`check_paired_bags` takes them.
+
+    Returns
+    -------
+    Bags
+        Descriptors with the features of X followed by those of Y.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mien.multiview import join_views
+    >>> views = [np.zeros((2, 3))], [np.ones((2, 4))]  # one bag of two descriptors
+    >>> join_views(*views).descriptors.shape
+    (2, 7)
+    """
     first, second = check_paired_bags(X, Y)
     return Bags(np.hstack([first.descriptors, second.descriptors]), first.offsets)
 

@@ -24,6 +24,7 @@ from mien.media import gather_media, is_picture, pairs_in_pictures, resize_image
 from mien.recognition._cluster_groups import BURST_SECONDS, group_photographs
 from mien.recognition._cluster_linkage import link_faces, own_ratios
 from mien.recognition._cluster_numbers import keep_numbers, read_numbers
+from mien.recognition._cluster_rates import calibrate_faces
 from mien.recognition._constraints import constrain, read_answers
 from mien.recognition._galleries import open_gallery
 from mien.recognition._models import check_engine, engine_of, load_model
@@ -89,8 +90,8 @@ class PeopleFound:
     fpir : float
         What the threshold means: the part of faces for which it would be passed by a stranger,
         were all compared.
-    extrapolated : bool
-        The model's trials are too few for that rate; its tail was assumed to be exponential.
+    promised : True, "shipped" or False
+        How far that rate can be relied on; see :class:`mien.verification.Promise`.
     failures : list of Failure
         Pictures without a usable face, each with its reason.
     crops : (n, 64, 64, 3) uint8
@@ -107,7 +108,7 @@ class PeopleFound:
     log_ratios: np.ndarray
     threshold: float
     fpir: float
-    extrapolated: bool
+    promised: bool | str
     model: str
     failures: list[Failure] = field(repr=False)
     crops: np.ndarray = field(repr=False)
@@ -135,7 +136,7 @@ class PeopleFound:
             "cannot_link": len(self.cannot_link),
             "threshold": self.threshold,
             "fpir": self.fpir,
-            "extrapolated": self.extrapolated,
+            "promised": self.promised,
             "model": self.model,
             "observed": None
             if self.observed is None
@@ -267,7 +268,9 @@ def cluster(
     -----
     Faces that are one person for certain (tracks of a video, bursts, copies) are sets from the
     start; sets are joined by the calibrated log ratio of all their pictures while it is above the
-    model's threshold for ``fpir`` among as many sets as there are. Up to 10,000 sets are compared
+    threshold for ``fpir`` among as many sets as there are. The threshold is that of the model card
+    or the gallery, moved by the faces themselves: different people among them show where impostors
+    lie with this camera. Up to 10,000 sets are compared
     all with all, and time grows with the square of their number; beyond, each is compared with its
     nearest neighbours, and time is close to linear.
 
@@ -361,12 +364,15 @@ def _sort(
     others = max(1, n_sets - 1)
     scorer = model.scorer
     rate = rate_per_person(fpir, others)
-    extrapolated = own is None and not scorer.thresholds_.supports(rate)
-    threshold = (
-        scorer.threshold(fpir=fpir, n_people=others, extrapolate=True)
-        if own is None
-        else own.threshold(scorer.thresholds_, rate)
+    own = calibrate_faces(
+        scorer,
+        model.calibrate("strangers") if own is None else own,
+        material.vectors,
+        fpir,
+        groups=groups,
+        cannot_link=material.apart,
     )
+    threshold = own.threshold(scorer.thresholds_, rate)
     linked = link_faces(
         scorer, material.vectors, threshold, groups=groups, cannot_link=material.apart, **search
     )
@@ -383,7 +389,7 @@ def _sort(
         log_ratios=own_ratios(scorer, material.vectors, linked.labels),
         threshold=threshold,
         fpir=fpir,
-        extrapolated=bool(extrapolated),
+        promised=own.promise(rate).promised,
         model=model.features,
         failures=material.failures,
         crops=material.crops,

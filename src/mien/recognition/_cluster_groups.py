@@ -46,14 +46,14 @@ def group_photographs(
 
     Notes
     -----
-    A burst is pictures of one size taken one after the other. Times come from EXIF, else from the
-    file; those of files say little (a copied folder is one burst), so time alone decides nothing:
-    two faces of neighbouring pictures are joined where their boxes overlap and their ratio is
-    above that of all but 1 in 10,000 pairs of two people. Copies of a file hold the same faces.
+    A burst is pictures of one size taken one after the other by the camera's clock (EXIF). The
+    time of a file says nothing: a folder that was copied would be one burst. Two faces of
+    neighbouring pictures are joined where their boxes overlap and their ratio is above that of all
+    but 1 in 10,000 pairs of two people. Copies of a file hold the same faces.
     """
     n = len(places)
     edges = [_copies(pictures, places)]
-    frames = _number_bursts(pictures, [picture_time(p.path) for p in pictures], seconds)
+    frames = _number_bursts(pictures, [_camera_time(p) for p in pictures], seconds)
     corners = np.column_stack([boxes[:, :2], boxes[:, :2] + boxes[:, 2:]])
     tracks = join_tracks(
         corners.astype(np.float64), frames[places], max_motion=0.5, min_overlap=0.4, max_gap=1
@@ -66,6 +66,11 @@ def group_photographs(
         pairs = pairs[ratios >= least]
     graph = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
     return _keep_sound(connected_components(graph, directed=False)[1], places)
+
+
+def _camera_time(picture: PictureResult) -> PictureTime | None:
+    time = picture_time(picture.path)
+    return None if time is None or time.clock != "exif" else time
 
 
 def _copies(pictures: Sequence[PictureResult], places: np.ndarray) -> np.ndarray:

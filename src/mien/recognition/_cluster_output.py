@@ -30,6 +30,8 @@ JOURNAL = ".faces.journal"
 _SHOWN = 24
 _LONGEST = 200
 _PEOPLE_SHOWN = 300
+#: So many faces and no other person are worth a word.
+_MANY_OF_ONE = 10
 
 
 def check_new(out: Path, resume: bool = False, *sources: Path) -> None:
@@ -318,14 +320,29 @@ def in_words(found: PeopleFound) -> str:
     n_groups = len(np.unique(found.groups[found.groups >= 0]))
     alone = int(np.count_nonzero(found.people < 0))
     film = found.source.is_file()
-    known = count(n_groups, *(("track",) if film else ("burst or copy", "bursts and copies")))
-    apart = count(len(found.cannot_link), "pair")
     words = (
         f"{count(len(found.faces), 'face')}: {len(found.faces) - alone:,} of "
-        f"{count(found.n_people, 'person', 'people')}, {alone:,} unsorted; "
-        f"{count(len(found.failures), 'file')} not used. Taken for one person from the start: "
-        f"{known}; for two people, because on one picture: {apart}. Sets of faces were joined "
-        f"above a log ratio of {found.threshold:.1f}, which a stranger among all others would pass "
-        f"for {100 * found.fpir:g} % of the faces"
+        f"{count(found.n_people, 'person', 'people')}, {alone:,} unsorted."
     )
-    return words + (" (by an extrapolated tail)." if found.extrapolated else ".")
+    if found.failures:
+        words += f" Not used: {count(len(found.failures), 'file')}."
+    if n_groups:
+        kinds = ("track",) if film else ("burst or copy", "bursts and copies")
+        words += f" Together from the start: {count(n_groups, *kinds)}."
+    if len(found.cannot_link):
+        words += f" Kept apart, because on one picture: {count(len(found.cannot_link), 'pair')}."
+    words += (
+        f" Faces were joined above a log ratio of {found.threshold:.1f}, which a stranger among "
+        f"all others would pass for {100 * found.fpir:g} % of the faces"
+    )
+    words += {
+        True: " (supported by the faces themselves).",
+        "shipped": " (by the model card).",
+        False: " (not promised: the faces are unlike those of the model card).",
+    }[found.promised]
+    if found.n_people == 1 and alone == 0 and len(found.faces) >= _MANY_OF_ONE:
+        words += (
+            " All are one person. If they are not, the pictures are unlike those that the model "
+            "knows: enrol a few people, and sort with --gallery."
+        )
+    return words

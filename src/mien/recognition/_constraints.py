@@ -162,14 +162,13 @@ def relabel(
     return keep, names
 
 
-def sample_people(
-    gallery: Gallery, n_people: int = 200, n_pictures: int = 10
-) -> tuple[np.ndarray, np.ndarray]:
+def sample_people(gallery: Gallery) -> tuple[np.ndarray, np.ndarray]:
     """Templates (n, d) of people of a gallery and who they are (n,), to adapt to.
 
-    People with faces that were said to be one person count as one.
+    At most 200 people and ten templates of each. People with faces that were said to be one person
+    count as one.
     """
-    X, people = gallery.sample_vectors(n_people, n_pictures)
+    X, people = gallery.sample_vectors(200, 10)
     joined = people.copy()
     for one in gallery.constraints():
         if one.kind != "same-person" or one.other is None:

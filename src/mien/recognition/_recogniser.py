@@ -14,11 +14,11 @@ from mien.errors import DataError, InputError, MienError
 from mien.faces import PictureResult, analyse_pictures
 from mien.gallery import FaceModel, Gallery
 from mien.recognition._enrol import Enrolment, enrol
-from mien.recognition._galleries import open_gallery
+from mien.recognition._galleries import open_gallery, open_model
 from mien.recognition._identify import IdentifiedPicture, identify
 from mien.recognition._models import engine_of, load_model
 from mien.recognition._people import check_rate
-from mien.recognition._verify import Verification, check_there, compare_faces
+from mien.recognition._verify import Verification, compare_faces, verify
 
 __all__ = ["ComparedPair", "Pair", "Recogniser", "read_pairs", "verify_pairs"]
 
@@ -101,6 +101,8 @@ def verify_pairs(
     far: float = 0.001,
     prior: float = 0.5,
     impostors: str = "lookalikes",
+    gallery: Gallery | PathLike | None = None,
+    key: bytes | str | None = None,
     n_jobs: int = 2,
 ) -> Iterator[ComparedPair]:
     """Compare many pairs of pictures; each picture is analysed once.
@@ -109,7 +111,7 @@ def verify_pairs(
     ----------
     pairs : iterable of (path, path)
         For example of :func:`read_pairs`.
-    model, engine, far, prior, impostors
+    model, engine, far, prior, impostors, gallery, key
         As in :func:`verify`.
     n_jobs : int
         Pictures that are worked on at the same time.
@@ -128,8 +130,8 @@ def verify_pairs(
     check_rate("prior", prior)
     check_rate("far", far)
     listed = [Pair(Path(pair[0]), Path(pair[1]), *pair[2:]) for pair in pairs]
-    chosen = load_model(model, engine)
-    return _compare(listed, chosen, n_jobs, {"far": far, "prior": prior, "impostors": impostors})
+    chosen, own = open_model(model, engine, gallery, key, impostors)
+    return _compare(listed, chosen, n_jobs, {"far": far, "prior": prior, "own": own})
 
 
 def _compare(
@@ -225,15 +227,17 @@ class Recogniser:
 
     def verify(self, a: PathLike, b: PathLike, **settings: Any) -> Verification:
         """As :func:`verify`: do two pictures show one person?"""
-        check_there(a, b)
-        first, second = analyse_pictures([a, b], engine_of(self.model), n_jobs=1)
-        return compare_faces(first, second, self.model, **settings)
+        return verify(a, b, **self._comparing(), **settings)
+
+    def _comparing(self) -> dict[str, Any]:
+        """The gallery, whose people calibrate the answers, or the model."""
+        return {"model": self._model} if self.gallery is None else {"gallery": self.gallery}
 
     def verify_pairs(
         self, pairs: Iterable[Pair | tuple[PathLike, PathLike]], **settings: Any
     ) -> Iterator[ComparedPair]:
         """As :func:`verify_pairs`: many pairs, each picture analysed once."""
-        return verify_pairs(pairs, model=self.model, n_jobs=self.n_jobs, **settings)
+        return verify_pairs(pairs, n_jobs=self.n_jobs, **self._comparing(), **settings)
 
     def verify_many(
         self, a: PathLike, others: Iterable[PathLike], **settings: Any

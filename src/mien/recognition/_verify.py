@@ -13,10 +13,12 @@ from scipy.special import expit, logit
 from mien._core.types import PathLike
 from mien.errors import DataError, ImageError, NotEnoughDataError
 from mien.faces import FoundFace, PictureResult, align_face, analyse_pictures
-from mien.gallery import FaceModel
+from mien.gallery import FaceModel, Gallery
 from mien.media import caption_pictures, read_image
-from mien.recognition._models import engine_of, load_model
+from mien.recognition._galleries import open_model
+from mien.recognition._models import engine_of
 from mien.recognition._people import check_rate
+from mien.verification import OwnCalibration
 
 __all__ = ["Verification", "check_there", "compare_faces", "verify"]
 
@@ -41,8 +43,8 @@ class Verification:
     threshold : float or None
         The log ratio from which on the answer is "one person".
     promised : True, "shipped" or False
-        True: those to whom the model was adapted support the rate. "shipped": it rests on the
-        model's card. False: nothing supports it.
+        True: those to whom the model was adapted, or the people of the gallery, support the rate.
+        "shipped": it rests on the model's card. False: nothing supports it.
     bound : float
         Upper end of the 95 % interval of the realised rate, over places that the model never saw.
     reason : str
@@ -130,6 +132,8 @@ def verify(
     far: float = 0.001,
     prior: float = 0.5,
     impostors: str = "lookalikes",
+    gallery: Gallery | PathLike | None = None,
+    key: bytes | str | None = None,
 ) -> Verification:
     """Say how much more likely two pictures are of one person than of two.
 
@@ -149,6 +153,11 @@ def verify(
     impostors : {"lookalikes", "strangers"}
         Who is expected to be mistaken for whom: people who look alike, as family or colleagues,
         which is careful, or strangers.
+    gallery : Gallery, path or None
+        Gallery whose model and calibration decide, for pictures of the same camera. Whether the two
+        pictures show people of the gallery does not matter.
+    key : bytes, str or None
+        Of a sealed gallery.
 
     Returns
     -------
@@ -162,9 +171,9 @@ def verify(
     (11.3, True)
     """
     check_there(a, b)
-    model = load_model(model, engine)
+    model, own = open_model(model, engine, gallery, key, impostors)
     first, second = analyse_pictures([a, b], engine_of(model), n_jobs=1)
-    return compare_faces(first, second, model, far=far, prior=prior, impostors=impostors)
+    return compare_faces(first, second, model, far=far, prior=prior, own=own)
 
 
 def check_there(*paths: PathLike) -> None:
@@ -182,6 +191,7 @@ def compare_faces(
     far: float = 0.001,
     prior: float = 0.5,
     impostors: str = "lookalikes",
+    own: OwnCalibration | None = None,
 ) -> Verification:
     """As :func:`verify`, of pictures that were analysed already; the largest face is taken.
 
@@ -193,17 +203,20 @@ def compare_faces(
         Compares them.
     far, prior, impostors
         As in :func:`verify`.
+    own : OwnCalibration or None
+        That of a gallery, for its kind of impostors; None is the model's.
     """
     check_rate("prior", prior)
     check_rate("far", far)
     faces = [_largest(result) for result in (first, second)]
     vectors = [face.vector[None].astype(np.float64) for face in faces]
     ratio = float(model.scorer.score_pairs(*vectors)[0])
-    own, table = model.calibrate(impostors), model.scorer.thresholds_
+    own, table = own or model.calibrate(impostors), model.scorer.thresholds_
     threshold: float | None = None
     reason = ""
     try:
-        table.threshold(far, size=1)
+        if not own.evidence:  # the model's own trials are all there is
+            table.threshold(far, size=1)
     except NotEnoughDataError as error:
         reason = str(error)
     else:

@@ -195,6 +195,7 @@ def plot_histograms(
     *,
     ylabel: str = "Density",
     bins: int | None = None,
+    normal: bool = False,
 ) -> Any:
     """Draw the densities of named samples over the same bins.
 
@@ -207,6 +208,8 @@ def plot_histograms(
     bins : int, optional
         How many, between the 0.05 % and 99.95 % quantiles of all samples; what lies outside is
         counted in the first and the last. If None, between 12 and 60, more for larger samples.
+    normal : bool
+        Also draw the normal density with the mean and the standard deviation of each sample.
     """
     check_not_empty("samples", samples)
     arrays = {name: check_scores(name, values) for name, values in samples.items()}
@@ -227,6 +230,11 @@ def plot_histograms(
         colour = COLOURS[{"different people": 1, "same person": 0}.get(name, index) % len(COLOURS)]
         axes.stairs(density, edges, fill=True, color=colour, alpha=0.22)
         axes.stairs(density, edges, color=colour, linewidth=1.5, label=name)
+        if normal and values.size > 1 and values.std() > 0:
+            x = np.linspace(low, high, 201)
+            z = (x - values.mean()) / values.std()
+            y = np.exp(-0.5 * z**2) / (values.std() * np.sqrt(2 * np.pi))
+            axes.plot(x, y, "--", color=colour, linewidth=1.2, label=f"{name}, normal")
     axes.set_ylim(bottom=0.0)
     add_legend(axes, loc="best")
     return figure

@@ -12,11 +12,11 @@ from mien._core.text import safe_text
 from mien._core.validation import require_module
 from mien.reports._plot_style import COLOURS, FAINT, INK, RULE
 
-__all__ = ["figure_data", "figure_to_svg"]
+__all__ = ["add_namespace", "figure_data", "figure_to_svg"]
 
 
-def figure_to_svg(figure: Any, name: str = "figure") -> str:
-    """Write a figure as an ``<svg>`` element to stand inside a page.
+def figure_to_svg(figure: Any, name: str = "figure", *, standalone: bool = False) -> str:
+    """Write a figure as an ``<svg>`` element, for inside a page or for a file of its own.
 
     Parameters
     ----------
@@ -24,13 +24,15 @@ def figure_to_svg(figure: Any, name: str = "figure") -> str:
         Of this module, or any other.
     name : str
         Goes before every id, so that several figures can share a page.
+    standalone : bool
+        Whether to name SVG's namespace, without which a browser shows no file of its own.
 
     Returns
     -------
     str
-        Without header, metadata or addresses of any kind. The colours of this module are CSS
-        variables (``--ink``, ``--faint``, ``--rule``, ``--c0`` …) with themselves as fallback, so
-        that a page can set them for its dark mode.
+        Without header, metadata or, unless standalone, addresses of any kind. The colours of this
+        module are CSS variables (``--ink``, ``--faint``, ``--rule``, ``--c0`` …) with themselves
+        as fallback, so that a page can set them for its dark mode.
     """
     matplotlib = require_module("matplotlib", "plots", "drawing")
     _take_words_as_they_are(figure)
@@ -56,7 +58,13 @@ def figure_to_svg(figure: Any, name: str = "figure") -> str:
     svg = re.sub(
         r'(<svg[^>]*?) width="[^"]*"', rf'\1 style="max-width:{width:.4g}rem"', svg, count=1
     )
-    return re.sub(r"\n\s*", "\n", svg).strip()
+    svg = re.sub(r"\n\s*", "\n", svg).strip()
+    return add_namespace(svg) if standalone else svg
+
+
+def add_namespace(svg: str) -> str:
+    """An ``<svg>`` element as a file of its own needs it."""
+    return svg.replace("<svg", '<svg xmlns="http://www.w3.org/2000/svg"', 1)
 
 
 def figure_data(figure: Any) -> list[dict[str, Any]]:

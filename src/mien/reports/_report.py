@@ -27,14 +27,12 @@ from mien.reports._parts import (
     encode_picture,
     to_plain,
 )
-from mien.reports._plot_text import figure_data, figure_to_svg
+from mien.reports._plot_text import add_namespace, figure_data, figure_to_svg
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = ["Report"]
-
-_SVG_NAMESPACE = 'xmlns="http://www.w3.org/2000/svg"'
 
 
 class Report:
@@ -243,7 +241,7 @@ class Report:
         return [
             write_atomically(
                 Path(folder) / f"{part.name}.svg",
-                part.svg.replace("<svg", f"<svg {_SVG_NAMESPACE}", 1).encode("utf-8"),
+                add_namespace(part.svg).encode("utf-8"),
                 private=True,
             )
             for part in named

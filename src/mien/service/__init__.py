@@ -6,8 +6,8 @@ import lazy_loader as _lazy
 
 _getattr, __dir__, __all__ = _lazy.attach_stub(__name__, __file__)
 _PACKAGES = {
-    "fastapi", "multipart", "prometheus_client", "python_multipart", "sse_starlette", "starlette",
-    "uvicorn",
+    "fastapi", "httptools", "multipart", "prometheus_client", "python_multipart", "sse_starlette",
+    "starlette", "uvicorn",
 }  # fmt: skip
 
 

@@ -96,7 +96,10 @@ def create_app(settings: Settings) -> FastAPI:
     app.add_middleware(
         Guard, limits=settings.limits, metrics=backend.metrics, answer=_answer_as_asked
     )
+    # The first that fits is taken, one after the other: what is asked most stands first.
     for routes in (
+        _routes_pictures,
+        _routes_streams,
         _page,
         _routes_session,
         _routes_view,
@@ -107,9 +110,7 @@ def create_app(settings: Settings) -> FastAPI:
         _routes_galleries,
         _routes_corrections,
         _routes_people,
-        _routes_pictures,
         _routes_jobs,
-        _routes_streams,
     ):
         app.include_router(routes.router)
     app.include_router(_compreface.router)

@@ -324,18 +324,26 @@ class Backend:
 
         As many at the same time as there are workers: others are answered in between.
         """
-        gate = asyncio.Semaphore(self.settings.workers)
-
-        async def one(picture: Upload) -> PictureResult:
-            try:
-                async with gate:
-                    return await self.analyse(picture, engine, max_faces=max_faces, admitted=True)
-            except Problem as problem:
-                if problem.status >= 500 or len(pictures) == 1:
-                    raise
-                return PictureResult(Path(picture.name), "", (0, 0), [], problem.detail)
-            except MienError as error:
-                return PictureResult(Path(picture.name), "", (0, 0), [], str(error))
-
         with self.pool.admit():
+            if len(pictures) == 1:
+                return [await self._analyse_one(pictures[0], engine, max_faces, alone=True)]
+            gate = asyncio.Semaphore(self.settings.workers)
+
+            async def one(picture: Upload) -> PictureResult:
+                async with gate:
+                    return await self._analyse_one(picture, engine, max_faces, alone=False)
+
             return list(await asyncio.gather(*(one(picture) for picture in pictures)))
+
+    async def _analyse_one(
+        self, picture: Upload, engine: str, max_faces: int | None, *, alone: bool
+    ) -> PictureResult:
+        """Of an admitted request; the reason is an error only where the picture is ``alone``."""
+        try:
+            return await self.analyse(picture, engine, max_faces=max_faces, admitted=True)
+        except Problem as problem:
+            if problem.status >= 500 or alone:
+                raise
+            return PictureResult(Path(picture.name), "", (0, 0), [], problem.detail)
+        except MienError as error:
+            return PictureResult(Path(picture.name), "", (0, 0), [], str(error))

@@ -154,7 +154,7 @@ def refuse_if_unsure(request: Request) -> None:
     if begun_before(request):
         raise Problem(
             409, "maybe-done",
-            "The server ended while it did this: look whether it is done before you ask again.",
+            "The server stopped during this request: check whether it was done, then repeat it.",
         )  # fmt: skip
 
 

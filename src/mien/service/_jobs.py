@@ -159,7 +159,7 @@ class JobStore:
             with open(self.folder(identifier) / "result.json", encoding="utf-8") as file:
                 found: dict[str, Any] = json.load(file)
         except (OSError, ValueError) as error:
-            raise Problem(404, "no-result", "The job has no result (any more).") from error
+            raise Problem(404, "no-result", "The job has no result, or it was deleted.") from error
         return found
 
     def forget(self, identifier: str) -> None:

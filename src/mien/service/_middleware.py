@@ -181,6 +181,8 @@ class Guard:
         route = getattr(scope.get("route"), "path", "unmatched")
         self._metrics.requests.labels(route, str(status)).inc()
         self._metrics.seconds.labels(route).observe(seconds)
+        if not log.isEnabledFor(logging.INFO):
+            return
         line: dict[str, Any] = {
             "request": request_id,
             "method": scope["method"],

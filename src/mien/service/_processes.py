@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
+import struct
 import sys
+from typing import Any
 
-__all__ = ["start_process"]
+__all__ = ["frame", "start_process"]
+
+_LARGE = 2**19
+
+
+def frame(header: dict[str, Any], payload: bytes) -> list[bytes]:
+    """A header and bytes as they go through a pipe: in one piece, unless a copy would cost more."""
+    text = json.dumps({**header, "payload": len(payload)}).encode("ascii")
+    head = struct.pack(">I", len(text)) + text
+    return [head + payload] if len(payload) < _LARGE else [head, payload]
 
 
 async def start_process(module: str, **environment: str) -> asyncio.subprocess.Process:

@@ -182,7 +182,7 @@ async def get_result(request: Request, identifier: str) -> dict[str, Any]:
     """Kept for the time that the server was told, and then deleted."""
     job = _get(request, identifier, "read")
     if job.state not in ENDED:
-        raise Problem(409, "job-not-done", "The job has not ended yet.")
+        raise Problem(409, "job-not-done", "The job has not finished yet.")
     return backend_of(request).jobs.result(identifier)
 
 

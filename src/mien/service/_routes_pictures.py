@@ -23,7 +23,6 @@ from mien.service._schemas import (
     AnalysedFace,
     AnalysedPicture,
     CompletedPictureModel,
-    IdentifiedFaceModel,
     IdentifiedPictureModel,
     VerificationModel,
 )
@@ -51,39 +50,39 @@ async def identify(
     ] = None,
     top: Annotated[int, Query(ge=1, le=50, description="Candidates per face.")] = 3,
     max_faces: Annotated[int | None, Query(ge=1, le=1000)] = None,
-) -> list[IdentifiedPictureModel]:
+) -> list[dict[str, Any]]:
     """Every face of every picture: a person, or unknown. Nobody is named twice in one picture."""
     require(request, "read", gallery)
     backend = backend_of(request)
     tenant = backend.tenant(gallery)
     pictures = await read_pictures(request, backend.settings.limits)
     results = await backend.analyse_all(pictures, tenant.engine, max_faces=max_faces)
-    answers = []
-    for result in results:
-        named = await tenant.run(
-            identify_result, result, tenant.gallery, fpir or backend.settings.fpir, top
-        )
-        backend.metrics.named.inc(sum(face.person is not None for face in named.faces))
-        answers.append(
-            IdentifiedPictureModel(
-                picture=str(named.path),
-                faces=[_show_identified(face) for face in named.faces],
-                error=named.error,
-            )
-        )
-    return answers
+    rate = fpir or backend.settings.fpir
+    named = await tenant.run(
+        lambda: [identify_result(result, tenant.gallery, rate, top) for result in results]
+    )
+    faces = [face for one in named for face in one.faces]
+    backend.metrics.named.inc(sum(face.person is not None for face in faces))
+    return [
+        {
+            "picture": str(one.path),
+            "faces": [_show_identified(face) for face in one.faces],
+            "error": one.error,
+        }
+        for one in named
+    ]
 
 
-def _show_identified(face: Any) -> IdentifiedFaceModel:
+def _show_identified(face: Any) -> dict[str, Any]:
+    """As ``IdentifiedFaceModel``, which checks it when it is written."""
     said = face.to_dict()
     quality = face.found.quality
-    return IdentifiedFaceModel(
-        **{name: said[name] for name in (
-            "person", "log_ratio", "threshold", "probability", "promised", "candidates", "box",
-        )},
-        quality=None if quality is None else float(quality.score),
-        confidence=face.found.face.confidence,
-    )  # fmt: skip
+    shown = {name: said[name] for name in (
+        "person", "log_ratio", "threshold", "probability", "promised", "candidates", "box",
+    )}  # fmt: skip
+    shown["quality"] = None if quality is None else float(quality.score)
+    shown["confidence"] = face.found.face.confidence
+    return shown
 
 
 @router.post(
@@ -183,18 +182,20 @@ async def verify(
 ) -> VerificationModel:
     """Two pictures, as the parts ``a`` and ``b`` or as ``{"a": base64, "b": base64}``.
 
-    With ``gallery`` the model of that gallery is used, which may be adapted to its camera.
+    With ``gallery`` the model of that gallery decides, calibrated by its people.
     """
     require(request, "read", gallery, anywhere=True)
     backend = backend_of(request)
     a, b = await _read_pair(request)
     if gallery is not None:
-        model = backend.tenant(gallery).gallery.model
+        opened = backend.tenant(gallery).gallery
+        model, own = opened.model, await asyncio.to_thread(opened.calibrate)
     else:
         model = load_model(None, _check_engine(engine or backend.settings.engine))
+        own = model.calibrate()
     results = await backend.analyse_all([a, b], engine_of(model))
     answer = compare_faces(
-        results[0], results[1], model, far=far or backend.settings.far, prior=prior
+        results[0], results[1], model, far=far or backend.settings.far, prior=prior, own=own
     )
     return VerificationModel(**answer.to_dict())
 

@@ -129,7 +129,7 @@ def _last_change(gallery: Gallery) -> int:
 def _best_face(gallery: Gallery, person: Person) -> str:
     faces = gallery.faces(person.name, limit=40)
     if not faces:
-        raise Problem(409, "no-face", "One of the two has no faces any more.")
+        raise Problem(409, "no-face", "One of the two people no longer has any faces.")
     return max(faces, key=lambda face: face.quality or 0).id
 
 

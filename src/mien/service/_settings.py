@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from mien.errors import InputError
@@ -146,6 +147,7 @@ class Settings:
             raise InputError("a webhook needs a secret that signs what is posted")
 
 
+@lru_cache(maxsize=64)
 def is_loopback(host: str) -> bool:
     """Whether a host, with or without a port, can only be this machine."""
     name = host.strip()

@@ -99,7 +99,7 @@ class Streams:
         """A camera of this gallery, or a problem."""
         stream = self._streams.get(identifier)
         if stream is None or stream.tenant.name != gallery:
-            raise Problem(404, "no-stream", "There is no such stream (any more).")
+            raise Problem(404, "no-stream", "There is no such stream, or it has ended.")
         return stream
 
     def of_gallery(self, gallery: str) -> list[Stream]:

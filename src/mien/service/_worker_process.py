@@ -10,6 +10,8 @@ import struct
 import sys
 from typing import Any, BinaryIO
 
+from mien.service._processes import frame
+
 __all__ = ["main"]
 
 
@@ -23,12 +25,15 @@ def main() -> None:
         return
     settings, _ = first
     _limit_memory(int(settings["worker_bytes"]))
+    from mien.faces import set_threads
+
     engines = _Engines()
     engines.get(settings["engine"])
     _write(answers, {"ready": True}, b"")
     while (question := _read(questions)) is not None:
         header, payload = question
         try:
+            set_threads(header["threads"])
             work = _TASKS[header.get("task", "analyse")]
             said, content = work(engines, header, payload)
         except MemoryError:
@@ -56,9 +61,8 @@ def _read(pipe: BinaryIO) -> tuple[dict[str, Any], bytes] | None:
 
 
 def _write(pipe: BinaryIO, header: dict[str, Any], payload: bytes) -> None:
-    from mien.service._workers import frame
-
-    pipe.write(frame(header, payload))
+    for piece in frame(header, payload):
+        pipe.write(piece)
     pipe.flush()
 
 

@@ -14,8 +14,9 @@ from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from mien._core.parallel import count_processors
 from mien.service._problems import Problem
-from mien.service._processes import start_process
+from mien.service._processes import frame, start_process
 from mien.service._settings import Limits
 
 __all__ = ["WorkerAnswer", "WorkerPool"]
@@ -52,7 +53,8 @@ class _Worker:
 
     async def ask(self, header: dict[str, Any], payload: bytes) -> WorkerAnswer:
         try:
-            return await asyncio.wait_for(self._ask(header, payload), self._limits.seconds)
+            async with asyncio.timeout(self._limits.seconds):
+                return await self._ask(header, payload)
         except (TimeoutError, _Ended, asyncio.CancelledError):
             await self.end()
             raise
@@ -62,7 +64,8 @@ class _Worker:
         if process is None or process.stdin is None or process.stdout is None:
             raise _Ended
         try:
-            process.stdin.write(frame(header, payload))
+            for piece in frame(header, payload):
+                process.stdin.write(piece)
             await process.stdin.drain()
             text = await process.stdout.readexactly(
                 struct.unpack(">I", await process.stdout.readexactly(4))[0]
@@ -84,12 +87,6 @@ class _Worker:
             await process.wait()
 
 
-def frame(header: dict[str, Any], payload: bytes) -> bytes:
-    """A header and bytes as they go through a pipe."""
-    text = json.dumps({**header, "payload": len(payload)}).encode("ascii")
-    return struct.pack(">I", len(text)) + text + payload
-
-
 class WorkerPool:
     """A fixed number of workers, and a bounded number of pictures that wait for one.
 
@@ -107,6 +104,7 @@ class WorkerPool:
         self._limits = limits
         self._workers = [_Worker(limits, engine) for _ in range(n_workers)]
         self._free: asyncio.Queue[_Worker] = asyncio.Queue()
+        self._processors = count_processors()
         self._admitted = 0
         self.waiting = 0
         self.ended = 0
@@ -158,6 +156,9 @@ class WorkerPool:
             with self.admit():
                 return await self.ask(header, payload, admitted=True)
         async with self._hire() as worker:
+            # Alone a picture may use all processors; several at once share them.
+            busy = len(self._workers) - self._free.qsize()
+            header = {**header, "threads": max(1, self._processors // busy)}
             try:
                 answer = await worker.ask(header, payload)
             except TimeoutError as error:
@@ -168,7 +169,7 @@ class WorkerPool:
                 ) from error
             except _Ended as error:
                 raise Problem(
-                    422, "picture-ended-worker", "The picture ended the process that read it."
+                    422, "picture-ended-worker", "The picture crashed the process that read it."
                 ) from error
         if "problem" in answer.header:
             said = answer.header["problem"]

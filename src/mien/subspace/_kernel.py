@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils._param_validation import StrOptions
 
-from mien._core.constraints import NON_NEGATIVE, POSITIVE_INTEGER
+from mien._core.constraints import NON_NEGATIVE, POSITIVE_INTEGER, SHARE
 from mien._core.validation import NO_GROUP
 from mien.errors import InputError
 from mien.subspace._base import check_n_components
@@ -41,6 +41,9 @@ class KernelNullSpaceProjection(KernelProjection):
     regularization : "auto" or float, default="auto"
         λ, in units of the mean variance of a residual in feature space; 0 is the paper's exact
         null space. As in :class:`NullSpaceProjection`.
+    between_shrinkage : "auto" or float, default="auto"
+        Share of what groups differ by that is the same along all directions. As in
+        :class:`NullSpaceProjection`.
     kernel : str or callable, default="rbf"
         ``"rbf"``, ``"cosine"``, ``"linear"``, ``"polynomial"``, ``"laplacian"``, ``"sigmoid"``,
         ``"precomputed"`` (X is then the kernel itself), or ``f(X, Y) -> (n, m)``.
@@ -79,8 +82,8 @@ class KernelNullSpaceProjection(KernelProjection):
         What is subtracted from a row of the kernel, or from the features.
     points_ : (n_training_samples, n_features)
         Kept where the kernel must be computed with them.
-    regularization_ : float
-        λ in use.
+    regularization_, between_shrinkage_ : float
+        λ and the share in use.
     rank_total_, rank_within_ : int
         Of S_t and S_g in feature space.
 
@@ -123,6 +126,7 @@ class KernelNullSpaceProjection(KernelProjection):
         **KernelProjection._parameter_constraints,
         "n_components": [POSITIVE_INTEGER, None],
         "regularization": [NON_NEGATIVE, StrOptions({"auto"})],
+        "between_shrinkage": [SHARE, StrOptions({"auto"})],
         "fallback": [StrOptions({"relevant-components"}), None],
     }
 
@@ -131,6 +135,7 @@ class KernelNullSpaceProjection(KernelProjection):
         n_components: int | None = None,
         *,
         regularization: float | str = "auto",
+        between_shrinkage: float | str = "auto",
         kernel: str | Callable[..., Any] = "rbf",
         sigma: float | str = "auto",
         kernel_params: dict[str, Any] | None = None,
@@ -143,6 +148,7 @@ class KernelNullSpaceProjection(KernelProjection):
     ) -> None:
         self.n_components = n_components
         self.regularization = regularization
+        self.between_shrinkage = between_shrinkage
         self.kernel = kernel
         self.sigma = sigma
         self.kernel_params = kernel_params
@@ -177,12 +183,15 @@ class KernelNullSpaceProjection(KernelProjection):
     def _find(self, K: np.ndarray, groups: np.ndarray) -> KernelSolution:
         if self.regularization == 0:
             return solve_kernel_null_space(K, groups, self.rtol)
-        return solve_kernel_soft_null_space(K, groups, self.regularization, self.rtol)
+        return solve_kernel_soft_null_space(
+            K, groups, self.regularization, self.between_shrinkage, self.rtol
+        )
 
     def _linear(self, n_components: Any) -> NullSpaceProjection:
         return NullSpaceProjection(
             n_components,
             regularization=self.regularization,
+            between_shrinkage=self.between_shrinkage,
             fallback=self.fallback,
             rtol=self.rtol,
         )
@@ -203,11 +212,13 @@ class KernelNullSpaceProjection(KernelProjection):
         super()._keep_solution(solution, groups)
         self.rank_total_, self.rank_within_ = solution.rank_total, solution.rank_within
         self.regularization_ = solution.regularization
+        self.between_shrinkage_ = solution.between_shrinkage
 
     def _keep_linear(self, linear: LinearModel) -> None:
         super()._keep_linear(linear)
         self.rank_total_, self.rank_within_ = linear.rank_total_, linear.rank_within_
         self.regularization_ = linear.regularization_
+        self.between_shrinkage_ = linear.between_shrinkage_
 
 
 class KernelRelevantComponents(KernelProjection):

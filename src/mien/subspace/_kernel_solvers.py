@@ -19,7 +19,7 @@ from mien.subspace._contrasts import (
 )
 from mien.subspace._null_space import solve_null_space
 from mien.subspace._relevant_components import check_whitening_rank, whiten_residuals
-from mien.subspace._soft import weigh_directions
+from mien.subspace._soft import GroupCounts, weigh_directions
 
 __all__ = [
     "KernelSolution",
@@ -38,6 +38,7 @@ class KernelSolution(NamedTuple):
     rank_total: int
     rank_within: int
     regularization: float = 0.0
+    between_shrinkage: float = 1.0
 
 
 def centre_kernel(K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -79,7 +80,11 @@ def solve_kernel_null_space(K: np.ndarray, groups: np.ndarray, rtol: float) -> K
 
 
 def solve_kernel_soft_null_space(
-    K: np.ndarray, groups: np.ndarray, regularization: float | str, rtol: float
+    K: np.ndarray,
+    groups: np.ndarray,
+    regularization: float | str,
+    between_shrinkage: float | str,
+    rtol: float,
 ) -> KernelSolution:
     """The soft null space in the feature space of K (n, n): its principal components, weighed."""
     mean, centred = centre_kernel(np.asarray(K, dtype=np.float64))
@@ -88,10 +93,21 @@ def solve_kernel_soft_null_space(
         return KernelSolution(mean, coefficients, 0, 0)
     contrasts = group_contrasts(F, groups)
     within, between = contrasts.within, contrasts.between
-    rows, used, rank = weigh_directions(
-        within.T @ within, between.T @ between, len(within), regularization
+    found = weigh_directions(
+        within.T @ within,
+        between.T @ between,
+        GroupCounts(len(within), len(between), len(K)),
+        regularization,
+        between_shrinkage,
     )
-    return KernelSolution(mean, coefficients @ rows.T, F.shape[1], rank, used)
+    return KernelSolution(
+        mean,
+        coefficients @ found.directions.T,
+        F.shape[1],
+        found.rank_within,
+        found.regularization,
+        found.between_shrinkage,
+    )
 
 
 def _solve_by_cholesky(

@@ -24,7 +24,7 @@ from ._set_scores import SetScores
 from ._steps import score_matrix, score_pairs
 from ._thresholds import ThresholdTable, rate_per_person
 from ._transfer import TransferJointBayesian
-from ._unnamed import UnnamedFaces, observe_faces
+from ._unnamed import UnnamedFaces, observe_faces, observe_sets
 from ._verifier import Verifier
 from ._weak_names import WeakNames
 
@@ -54,6 +54,7 @@ __all__ = [
     "measure_impostors",
     "measure_unnamed",
     "observe_faces",
+    "observe_sets",
     "people_needed",
     "rate_per_person",
     "score_matrix",

@@ -23,8 +23,8 @@ from mien.verification._thresholds import ThresholdTable, interpolate, place, ra
 __all__ = [
     "CANDIDATES",
     "ComparesSets",
-    "MakesDecisions",
     "Scorer",
+    "ScoresAndDecides",
     "compare_sets",
     "offered_candidates",
 ]
@@ -102,13 +102,96 @@ class ComparesSets(Protocol):
         """Log ratios (n,) of pairs of pictures."""
 
 
-class MakesDecisions:
-    """Probabilities and thresholds of whatever has a table ``thresholds_``."""
+class ScoresAndDecides:
+    """The scores, probabilities and thresholds of a `Verifier` and of its `Scorer`."""
 
     thresholds_: ThresholdTable
 
+    @property
+    def scorer(self) -> Scorer:
+        """What scores and decides, as plain arrays; it takes vectors as the model sees them."""
+        raise NotImplementedError
+
+    def _prepare(self, name: str, X: Any) -> np.ndarray:
+        """Vectors X (n, d), checked, as the model sees them; errors call them ``name``."""
+        raise NotImplementedError
+
     def _check_ready(self) -> None:
         """Raise an error where there are no thresholds yet."""
+
+    # Scores.
+
+    def score_pairs(self, X1: Any, X2: Any) -> np.ndarray:
+        """Calibrated log ratios of pairs of pictures, one picture on either side.
+
+        Parameters
+        ----------
+        X1, X2 : (n, d)
+            Vectors of the features that the model was fitted on; row i of one is compared with row
+            i of the other.
+
+        Returns
+        -------
+        (n,)
+            Natural log-likelihood ratios: above 0 speaks for one person, below for two.
+        """
+        return self.scorer._score_pairs(self._prepare("X1", X1), self._prepare("X2", X2))
+
+    def score_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
+        """Calibrated log ratios of all pairs.
+
+        Parameters
+        ----------
+        X : (n, d)
+            Vectors, one picture each.
+        Y : (m, d) or None
+            Vectors to compare them with; None compares every two of X.
+
+        Returns
+        -------
+        (n, m)
+            Natural log-likelihood ratios. The memory is that of the result: score in blocks of rows
+            where it would be too large.
+        """
+        left = self._prepare("X", X)
+        right = left if Y is None else self._prepare("Y", Y)
+        ones = [np.ones(len(side), dtype=np.int64) for side in (left, right)]
+        return self.score_sums(ones[0], left, ones[1], right)
+
+    def score_sets(self, probes: Sequence[Any], galleries: Sequence[Any]) -> np.ndarray:
+        """Calibrated log ratios of sets of pictures.
+
+        Parameters
+        ----------
+        probes : list of (k_i, d)
+            Sets of vectors; each set shows one person, such as the faces of a track.
+        galleries : list of (m_j, d)
+            Sets to compare them with, such as the pictures that somebody was enrolled from.
+
+        Returns
+        -------
+        (n_probes, n_galleries)
+            Natural log-likelihood ratios, calibrated for the sizes of both sets: more pictures give
+            more extreme ratios, in the right proportion.
+        """
+        return self.score_sums(
+            *sum_sets("probes", probes, partial(self._prepare, "probes")),
+            *sum_sets("galleries", galleries, partial(self._prepare, "galleries")),
+        )
+
+    def score_sums(self, k: Any, probe_sums: Any, m: Any, gallery_sums: Any) -> np.ndarray:
+        """Calibrated log ratios (n, g) from numbers of pictures k (n,), m (g,) and their sums.
+
+        Parameters
+        ----------
+        k, m : (n,), (g,) int
+            Pictures of each probe and of each person.
+        probe_sums, gallery_sums : (n, d), (g, d)
+            Sums of their vectors, as the model sees them: after the earlier steps of a pipeline.
+        """
+        return self.scorer._score_sums(k, probe_sums, m, gallery_sums)
+
+    # Decisions.
 
     def probability(self, log_ratios: Any, prior: float = 0.5) -> np.ndarray:
         """Probability that both sides show one person.
@@ -177,7 +260,7 @@ class MakesDecisions:
 
 
 @dataclass(frozen=True, eq=False)
-class Scorer(MakesDecisions):
+class Scorer(ScoresAndDecides):
     """What a fitted :class:`Verifier` compares and decides with: arrays, and nothing to fit.
 
     It is made by ``Verifier.scorer`` and read from a model file without scikit-learn, so that a
@@ -249,101 +332,10 @@ class Scorer(MakesDecisions):
         """Length of a vector."""
         return len(self.model_.mean_)
 
-    def score_pairs(self, X1: Any, X2: Any) -> np.ndarray:
-        """Calibrated log ratios of pairs of pictures, one picture on either side.
-
-        Parameters
-        ----------
-        X1, X2 : (n, d)
-            Vectors of the features that the model was fitted on; row i of one is compared with row
-            i of the other.
-
-        Returns
-        -------
-        (n,)
-            Natural log-likelihood ratios: above 0 speaks for one person, below for two.
-        """
-        X1, X2 = self._check("X1", X1), self._check("X2", X2)
-        if X1.shape != X2.shape:
-            raise InputError(f"X1 and X2 must be pairs; got {X1.shape} and {X2.shape}")
-        *weights, offset = self._cell(1, 1)
-        scores = np.full(len(X1), offset, dtype=np.result_type(X1, X2))
-        for (name, ratio), weight in zip(self._ratios.items(), weights, strict=True):
-            if weight == 0:
-                continue
-            if ratio is not None:
-                scores += weight * ratio.score_pairs(X1, X2)
-            elif name == "cosine":
-                scores += weight * np.einsum("ij,ij->i", _unit(X1), _unit(X2))
-            else:
-                scores -= weight * np.linalg.norm(X1 - X2, axis=1)
-        return scores
-
-    def score_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
-        """Calibrated log ratios of all pairs.
-
-        Parameters
-        ----------
-        X : (n, d)
-            Vectors, one picture each.
-        Y : (m, d) or None
-            Vectors to compare them with; None compares every two of X.
-
-        Returns
-        -------
-        (n, m)
-            Natural log-likelihood ratios. The memory is that of the result: score in blocks of rows
-            where it would be too large.
-        """
-        left = self._check("X", X)
-        right = left if Y is None else self._check("Y", Y)
-        ones = [np.ones(len(side), dtype=np.int64) for side in (left, right)]
-        return self.score_sums(ones[0], left, ones[1], right)
-
-    def score_sets(self, probes: Sequence[Any], galleries: Sequence[Any]) -> np.ndarray:
-        """Calibrated log ratios of sets of pictures.
-
-        Parameters
-        ----------
-        probes : list of (k_i, d)
-            Sets of vectors; each set shows one person, such as the faces of a track.
-        galleries : list of (m_j, d)
-            Sets to compare them with, such as the pictures that somebody was enrolled from.
-
-        Returns
-        -------
-        (n_probes, n_galleries)
-            Natural log-likelihood ratios, calibrated for the sizes of both sets: more pictures give
-            more extreme ratios, in the right proportion.
-        """
-        return self.score_sums(
-            *sum_sets("probes", probes, partial(self._check, "probes")),
-            *sum_sets("galleries", galleries, partial(self._check, "galleries")),
-        )
-
-    def score_sums(self, k: Any, probe_sums: Any, m: Any, gallery_sums: Any) -> np.ndarray:
-        """Calibrated log ratios (n, g) from numbers of pictures k (n,), m (g,) and their sums.
-
-        Parameters
-        ----------
-        k, m : (n,), (g,) int
-            Pictures of each probe and of each person.
-        probe_sums, gallery_sums : (n, d), (g, d)
-            Sums of their vectors.
-        """
-        left, s1 = self._cap(k, probe_sums, self.probe_sizes_)
-        right, s2 = self._cap(m, gallery_sums, self.sizes_)
-        sides = [self._describe_all(sizes, sums) for sizes, sums in ((left, s1), (right, s2))]
-        scores = np.empty((len(left), len(right)), dtype=np.result_type(s1, s2))
-        for a, rows, b, columns in iter_sizes(left, right):
-            *weights, offset = self._cell(a, b)
-            block = np.full((len(rows), len(columns)), offset, dtype=scores.dtype)
-            for (name, ratio), weight in zip(self._ratios.items(), weights, strict=True):
-                if weight:
-                    one, two = sides[0][name][rows], sides[1][name][columns]
-                    block += weight * _compare(name, ratio, a, one, b, two)
-            scores[np.ix_(rows, columns)] = block
-        return scores
+    @property
+    def scorer(self) -> Scorer:
+        """This scorer."""
+        return self
 
     def index_people(self, m: Any, gallery_sums: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The gallery's side of a search with single pictures of unit length.
@@ -403,7 +395,7 @@ class Scorer(MakesDecisions):
             Terms to add to an inner product with a person's vector: they depend on the probe and on
             the number of pictures, not on who the person is.
         """
-        X = self._check("X", X)
+        X = self._prepare("X", X)
         terms = np.zeros((len(X), len(np.asarray(sizes))), dtype=X.dtype)
         for index, ratio in enumerate(self._ratios.values()):
             if ratio is None:
@@ -416,7 +408,38 @@ class Scorer(MakesDecisions):
 
     # What the methods above share.
 
-    def _check(self, name: str, X: Any) -> np.ndarray:
+    def _score_pairs(self, X1: np.ndarray, X2: np.ndarray) -> np.ndarray:
+        if X1.shape != X2.shape:
+            raise InputError(f"X1 and X2 must be pairs; got {X1.shape} and {X2.shape}")
+        *weights, offset = self._cell(1, 1)
+        scores = np.full(len(X1), offset, dtype=np.result_type(X1, X2))
+        for (name, ratio), weight in zip(self._ratios.items(), weights, strict=True):
+            if weight == 0:
+                continue
+            if ratio is not None:
+                scores += weight * ratio.score_pairs(X1, X2)
+            elif name == "cosine":
+                scores += weight * np.einsum("ij,ij->i", _unit(X1), _unit(X2))
+            else:
+                scores -= weight * np.linalg.norm(X1 - X2, axis=1)
+        return scores
+
+    def _score_sums(self, k: Any, probe_sums: Any, m: Any, gallery_sums: Any) -> np.ndarray:
+        left, s1 = self._cap(k, probe_sums, self.probe_sizes_)
+        right, s2 = self._cap(m, gallery_sums, self.sizes_)
+        sides = [self._describe_all(sizes, sums) for sizes, sums in ((left, s1), (right, s2))]
+        scores = np.empty((len(left), len(right)), dtype=np.result_type(s1, s2))
+        for a, rows, b, columns in iter_sizes(left, right):
+            *weights, offset = self._cell(a, b)
+            block = np.full((len(rows), len(columns)), offset, dtype=scores.dtype)
+            for (name, ratio), weight in zip(self._ratios.items(), weights, strict=True):
+                if weight:
+                    one, two = sides[0][name][rows], sides[1][name][columns]
+                    block += weight * _compare(name, ratio, a, one, b, two)
+            scores[np.ix_(rows, columns)] = block
+        return scores
+
+    def _prepare(self, name: str, X: Any) -> np.ndarray:
         return check_array(name, X, shape=("n", self.n_features_in_), allow_empty=False)
 
     def _describe_all(self, sizes: np.ndarray, sums: np.ndarray) -> dict[str, np.ndarray]:
@@ -428,7 +451,7 @@ class Scorer(MakesDecisions):
 
     def _cap(self, sizes: Any, sums: Any, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Sizes and sums in which more pictures than are calibrated count as that many."""
-        sums = self._check("sums", sums)
+        sums = self._prepare("sums", sums)
         sizes = np.asarray(sizes)
         whole = sizes.dtype.kind in "iuf" and bool(np.all(sizes == np.floor(sizes)))
         if sizes.shape != (len(sums),) or not whole or not np.all(sizes >= 1):

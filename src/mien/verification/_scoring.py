@@ -63,9 +63,9 @@ class RatioScores:
 
         Returns
         -------
-        (n, rank_)
-            Templates. Their inner product is the cross term of the log ratio; see
-            :meth:`score_templates` for the whole of it.
+        (n, r)
+            Templates of ``rank_`` numbers. Their inner product is the cross term of the log ratio;
+            see :meth:`score_templates` for the whole of it.
         """
         return GaussianRatio.of(self).templates(self._check(X))
 
@@ -74,7 +74,7 @@ class RatioScores:
 
         Parameters
         ----------
-        T1, T2 : (n, rank_)
+        T1, T2 : (n, r)
             Templates from :meth:`transform`, compared row by row.
 
         Returns
@@ -108,7 +108,7 @@ class RatioScores:
         return GaussianRatio.of(self).score_pairs(X1, X2)
 
     def as_inner_product(self, X: Any, side: str) -> np.ndarray:
-        """Vectors (n, rank_ + 2) whose inner products are the log ratios, exactly.
+        """Vectors (n, r + 2) whose inner products are the log ratios, exactly.
 
         Parameters
         ----------

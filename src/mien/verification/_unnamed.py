@@ -13,7 +13,7 @@ from mien.errors import InputError
 from mien.verification._impostors import ImpostorEvidence, measure_unnamed
 from mien.verification._scorer import ComparesSets
 
-__all__ = ["UnnamedFaces", "observe_faces"]
+__all__ = ["UnnamedFaces", "observe_faces", "observe_sets"]
 
 #: Edges of the counts, in deviates; what lies beyond is counted at the ends.
 _EDGES = np.round(np.linspace(-6.0, 12.0, 361), 2)
@@ -23,6 +23,9 @@ _MOST_SETS = 200
 _MOST_PAIRS = 5000
 #: As often as people are enrolled: all comparisons of one person go together.
 _PER_PERSON = 3
+#: Fewer sets are too few pairs to tell impostors from parts of one person; more are needed where
+#: most faces are one person's, whose odd pictures may be sets of their own.
+_FEWEST_SETS, _FEWEST_BESIDE_ONE = 5, 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,6 +174,42 @@ def observe_faces(
         apart = _tally(table.curve(1).to_deviates(verifier.score_pairs(X[first], X[second])))
     paired = np.unique(sets[np.concatenate([first, second])])
     return UnnamedFaces(counts, apart, len(np.unique(sets)), len(paired), len(X))
+
+
+def observe_sets(
+    verifier: ComparesSets, X: np.ndarray, sets: np.ndarray
+) -> ImpostorEvidence | None:
+    """What faces without names say about impostors when compared with each other.
+
+    Parameters
+    ----------
+    verifier : Verifier
+        Scores pairs of pictures, and knows where its impostors lie.
+    X : (n, d)
+        Vectors of unit length.
+    sets : (n,)
+        Faces that were found to be one person. At most 200 sets are compared, by one face each.
+
+    Returns
+    -------
+    ImpostorEvidence or None
+        None with fewer than five sets, or twelve where one set has more than half of the faces.
+
+    Notes
+    -----
+    Two sets may still be parts of one person: each comparison counts by the probability that it is
+    of two people. A collection in which one person was found says nothing, so that pictures of one
+    person only are never taken for impostors who look alike.
+    """
+    sets = np.asarray(sets)
+    rows = _choose_faces(sets)
+    largest = int(np.unique(sets, return_counts=True)[1].max(initial=0))
+    if len(rows) < (_FEWEST_BESIDE_ONE if 2 * largest > len(sets) else _FEWEST_SETS):
+        return None
+    faces = np.asarray(X, dtype=np.float64)[rows]
+    first, second = np.triu_indices(len(rows), 1)
+    scores = verifier.score_pairs(faces[first], faces[second])
+    return measure_unnamed(verifier.thresholds_.curve(1).to_deviates(scores), len(rows))
 
 
 def _pairs_apart(sets: np.ndarray, pictures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

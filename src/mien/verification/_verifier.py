@@ -27,10 +27,9 @@ from mien._core.rows import validate_rows
 from mien._core.validation import check_labels
 from mien.errors import InputError, ModelDamagedError, NotEnoughDataError
 from mien.verification._joint_bayesian import JointBayesian
-from mien.verification._ratios import sum_sets
 from mien.verification._scorer import (
-    MakesDecisions,
     Scorer,
+    ScoresAndDecides,
     compare_sets,
     offered_candidates,
 )
@@ -65,7 +64,7 @@ def _set_scores(names: tuple[str, ...], model: JointBayesian) -> ScoreSets:
     return lambda probes, galleries: compare_sets(names, model, probes, galleries)
 
 
-class Verifier(MakesDecisions, KeepsFitted, BaseEstimator):
+class Verifier(ScoresAndDecides, KeepsFitted, BaseEstimator):
     """Calibrated likelihood ratios of pictures and of sets of pictures, with thresholds.
 
     Compares the pictures of a probe with the pictures of a person: the exact ratio of the model
@@ -370,74 +369,6 @@ class Verifier(MakesDecisions, KeepsFitted, BaseEstimator):
             self.thresholds_,
         )
 
-    def score_pairs(self, X1: Any, X2: Any) -> np.ndarray:
-        """Calibrated log ratios of pairs of pictures, one picture on either side.
-
-        Parameters
-        ----------
-        X1, X2 : (n, d)
-            Vectors of the features that the model was fitted on; row i of one is compared with row
-            i of the other.
-
-        Returns
-        -------
-        (n,)
-            Natural log-likelihood ratios: above 0 speaks for one person, below for two.
-        """
-        return self.scorer.score_pairs(self._prepare(X1), self._prepare(X2))
-
-    def score_matrix(self, X: Any, Y: Any = None) -> np.ndarray:
-        """Calibrated log ratios of all pairs.
-
-        Parameters
-        ----------
-        X : (n, d)
-            Vectors, one picture each.
-        Y : (m, d) or None
-            Vectors to compare them with; None compares every two of X.
-
-        Returns
-        -------
-        (n, m)
-            Natural log-likelihood ratios. The memory is that of the result: score in blocks of rows
-            where it would be too large.
-        """
-        return self.scorer.score_matrix(self._prepare(X), None if Y is None else self._prepare(Y))
-
-    def score_sets(self, probes: Sequence[Any], galleries: Sequence[Any]) -> np.ndarray:
-        """Calibrated log ratios of sets of pictures.
-
-        Parameters
-        ----------
-        probes : list of (k_i, d)
-            Sets of vectors; each set shows one person, such as the faces of a track.
-        galleries : list of (m_j, d)
-            Sets to compare them with, such as the pictures that somebody was enrolled from.
-
-        Returns
-        -------
-        (n_probes, n_galleries)
-            Natural log-likelihood ratios, calibrated for the sizes of both sets: more pictures give
-            more extreme ratios, in the right proportion.
-        """
-        scorer = self.scorer
-        return scorer.score_sums(
-            *sum_sets("probes", probes, self._prepare),
-            *sum_sets("galleries", galleries, self._prepare),
-        )
-
-    def score_sums(self, k: Any, probe_sums: Any, m: Any, gallery_sums: Any) -> np.ndarray:
-        """Calibrated log ratios (n, g) from numbers of pictures k (n,), m (g,) and their sums.
-
-        Parameters
-        ----------
-        k, m : (n,), (g,) int
-            Pictures of each probe and of each person.
-        probe_sums, gallery_sums : (n, d), (g, d)
-            Sums of their vectors (after the earlier steps of a pipeline).
-        """
-        return self.scorer.score_sums(k, probe_sums, m, gallery_sums)
-
     def score(self, X: Any, y: Any) -> float:
         """Area under the ROC curve of all pairs of vectors.
 
@@ -550,8 +481,7 @@ class Verifier(MakesDecisions, KeepsFitted, BaseEstimator):
 
     # What the methods above share.
 
-    def _prepare(self, X: Any) -> np.ndarray:
-        """Vectors X (n, d) as the model sees them."""
+    def _prepare(self, name: str, X: Any) -> np.ndarray:
         self._check_ready()
         checked = validate_rows(self, X, reset=False, dtype=[np.float64, np.float32])
         return apply_steps(self.steps_, checked)

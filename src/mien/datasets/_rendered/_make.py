@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -13,6 +12,7 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from mien._core.jit import load_kernels
+from mien._core.parallel import count_processors
 from mien._core.progress import report
 from mien._core.validation import check_integer
 from mien.datasets._record import FaceSet
@@ -140,8 +140,7 @@ def _check_jobs(n_jobs: Any) -> int:
     wanted = int(n_jobs)
     if wanted > 0:
         return wanted
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return max(1, (cores or 1) + 1 + wanted)
+    return max(1, count_processors() + 1 + wanted)
 
 
 @cache
