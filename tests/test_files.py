@@ -436,7 +436,7 @@ def test_a_folder_that_is_not_there_and_one_in_the_way(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="does not exist"):
         mien.save(FITTED[0], tmp_path / "no" / "m")
     (tmp_path / "d").mkdir()
-    with pytest.raises(DataError, match="in the way"):
+    with pytest.raises(DataError, match="a folder with that name"):
         mien.save(FITTED[0], tmp_path / "d")
 
 

@@ -677,7 +677,8 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             "enrol": answer("enrolment", already=0, pictures=1, added=1, people={}, gallery="g",
                             first_change=None),
             "enrol_names": answer("names", sources={}, faces=[], people={}, pictures=1, added=1,
-                                  already=0, unplaced=[], gallery="g", adaptation=None),
+                                  already=0, unplaced=[], unmatched=[], gallery="g",
+                                  adaptation=None),
             "report_names": report,
             "iter_identified": [seen],
             "watch": [SimpleNamespace(
@@ -689,7 +690,8 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             "forget_pictures": True,
             "find": [FoundPicture(place / "album" / "Ann" / "0.png", {"Ann": 1.0})],
             "report_found": report,
-            "export_xmp": answer("xmp", pictures=1, changed=[], added=1, already=0, kept=0),
+            "export_xmp": answer("xmp", pictures=1, changed=[], added=1, already=0, kept=0,
+                                 unconfirmed=0),
             "adapt": answer(
                 "adaptation", pictures=1, people=1, moved=True, source_weight=0.5, gain=None,
                 warnings=[], rows=list, better=True,
