@@ -54,7 +54,9 @@ def model(name):
         return RandomSamplingLDA(random_state=0).fit(faces, people)
     if name == "Fastfood, 1,024 to 8,192":
         return Fastfood(4, random_state=0).fit(rng.normal(size=(50, 1024)))
-    return KSVD(512, max_iter=1, random_state=0).fit(rng.normal(size=(600, 256)))
+    # Before, atoms were kept in single precision whatever was given; now as it was given.
+    signals = rng.normal(size=(600, 256)).astype(np.float32)
+    return KSVD(512, max_iter=1, random_state=0).fit(signals)
 
 
 @cache

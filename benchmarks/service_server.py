@@ -35,19 +35,19 @@ import sys
 from pathlib import Path
 from mien.service import Limits, Settings, serve
 
-place, port, workers, file_bytes = Path(sys.argv[1]), *map(int, sys.argv[2:5])
+place, port, workers, file_bytes, log = Path(sys.argv[1]), *map(int, sys.argv[2:6])
 if file_bytes:
     import resource
 
     resource.setrlimit(resource.RLIMIT_FSIZE, (file_bytes, resource.RLIM_INFINITY))
-limits = dict(one.split("=") for one in sys.argv[6:])
+limits = dict(one.split("=") for one in sys.argv[7:])
 limits = {name: float(value) if "." in value else int(value) for name, value in limits.items()}
 # A busy machine is no reason to give up a picture or a body, where a test is not about that.
 limits = {"seconds": 300.0, "body_seconds": 300.0} | limits
 photos = tuple(one for one in [place / "Photos"] if one.is_dir())
-galleries = Path(sys.argv[5]) if sys.argv[5] else place / "galleries"
+galleries = Path(sys.argv[6]) if sys.argv[6] else place / "galleries"
 serve(Settings(galleries, place / "state", port=port, workers=workers, photos=photos,
-               limits=Limits(**limits)))
+               limits=Limits(**limits)), log_requests=bool(log))
 """
 
 
@@ -79,6 +79,8 @@ class Server:
         Size beyond which no file of the server can grow, as on a full disk; 0 is no limit.
     gallery : str
         Address of the only gallery, instead of a folder of galleries.
+    log : bool
+        Whether it writes a line per request.
     """
 
     folder: Path
@@ -87,6 +89,7 @@ class Server:
     workers: int = 1
     file_bytes: int = 0
     gallery: str = ""
+    log: bool = False
     process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -105,7 +108,7 @@ class Server:
 
         (self.folder / "galleries").mkdir(parents=True, exist_ok=True)
         environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-        numbers = (self.port, self.workers, self.file_bytes)
+        numbers = (self.port, self.workers, self.file_bytes, int(self.log))
         self.process = subprocess.Popen(
             [
                 sys.executable,

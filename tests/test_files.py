@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import pickle
@@ -10,6 +11,7 @@ import stat
 import subprocess
 import sys
 import tracemalloc
+import weakref
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +63,9 @@ FITTED = [
     OneVsRestClassifier(LinearSVC()).fit(X, Y),
     make_pipeline(StandardScaler(), PCA(0.9), LinearDiscriminantAnalysis()).fit(X, Y),
 ]
+
+
+GOLDEN = sorted((Path(__file__).parent / "golden").glob("*/*.mien"))
 
 
 def _assert_equal(a: Any, b: Any, where: str = "model") -> None:
@@ -494,6 +499,50 @@ def test_memory_is_computed_before_it_is_taken(tmp_path: Path) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 64 * 2**20
+
+
+@pytest.mark.parametrize(
+    "path",
+    sorted((Path(__file__).parent / "golden").glob("*/*.mien")),
+    ids=lambda p: p.stem,
+)
+def test_a_model_that_is_let_go_is_gone(path: Path) -> None:
+    """What was read is in no cycle: it does not wait for the next collection, nor does its file."""
+    mien.load(path)  # what is imported and kept on first use
+    gc.collect()
+    gc.disable()
+    try:
+        gone = weakref.ref(mien.load(path))
+        assert gone() is None
+    finally:
+        gc.enable()
+
+
+def test_a_sum_in_pieces_shows_what_the_extremes_show() -> None:
+    from mien.files._vocabulary import _is_within
+
+    rng = np.random.default_rng(0)
+    for n in (0, 1, 100, 8192, 8193, 70_000, 131_072):
+        for dtype in (np.float32, np.float64):
+            small = np.zeros(n, dtype)
+            assert _is_within(small, 1.0)
+            for wrong in (np.nan, np.inf, -np.inf, 1.01, -2.0, 1e30) if n else ():
+                large = small.copy()
+                large[rng.integers(n)] = wrong
+                assert not _is_within(large, 1.0)
+
+
+@pytest.mark.parametrize("n", [1, 2, 63, 130])
+def test_a_covariance_must_equal_its_transpose(n: int) -> None:
+    from mien.files._statements_people import _is_symmetric
+
+    matrix = np.cov(np.random.default_rng(n).normal(size=(n, 3 * n)), ddof=0).reshape(n, n)
+    assert _is_symmetric(matrix, 1e-6)
+    for i, j in ((0, n - 1), (n - 1, 0), (n // 2, 0)) if n > 1 else ():
+        wrong = matrix.copy()
+        wrong[i, j] += 0.01
+        assert not _is_symmetric(wrong, 0.009)
+        assert _is_symmetric(wrong, 0.011)
 
 
 def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:

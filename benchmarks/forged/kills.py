@@ -29,8 +29,7 @@ from tests.sweep import quiet
 
 _TESTS = Path(__file__).parents[2] / "tests" / "gallery"
 _KEPT = {"-wal", "-shm", "-index", "-reserve", ""}
-# No name and no template; SQLite takes its journal away with the next change.
-_KEPT |= {"-pictures", "-pictures-journal"}
+_KEPT |= {"-pictures"}  # no name and no template
 _SECRET = "Zarathustra Quux"
 _KEYS = {"plain": None, "sealed": bytes(range(32))}
 _NEW_KEY = bytes(range(32, 64))

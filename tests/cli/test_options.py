@@ -306,6 +306,7 @@ ENTRIES: dict[str, str] = {
     "serve --gallery": "--gallery {new}/other",
     "serve --photos": "--photos {album}",
     "serve --browser": "--browser",
+    "serve --log": "--no-log",
     "serve --state": "--state {new}/state",
     "serve --host": "--host 127.0.0.2",
     "serve --port": "--port 9000",
@@ -703,7 +704,7 @@ def run(place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
             "count_reasons": {failure.reason: 1},
         },
         "service": {
-            "serve": lambda settings, page, tell: tell(),
+            "serve": lambda settings, page, tell, log_requests: tell(),
             "make_link": "http://127.0.0.1:1/#link=x",
             "Webhook": SimpleNamespace(**sink, close=lambda: 0),
             "MqttPublisher": SimpleNamespace(**sink, close=lambda: None),

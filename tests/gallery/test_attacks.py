@@ -33,7 +33,7 @@ from mien.errors import (
     MienError,
 )
 from mien.files import save_bytes
-from mien.gallery import FaceModel, Gallery, _sqlite_file
+from mien.gallery import FaceModel, Gallery, PictureIndex, _sqlite_file
 from mien.gallery._sealing import _SCRYPT
 from mien.verification import Verifier
 
@@ -465,3 +465,55 @@ def test_an_open_waits_for_whoever_makes_the_gallery(
             assert len(gallery) == 0
         assert len(pauses) >= 3
         assert maker.wait(600) == 0
+
+
+_HALF = """
+import os, sys
+from mien.gallery import PictureIndex
+
+index = PictureIndex(sys.argv[1])
+file = index._file
+file.execute("PRAGMA cache_size = 1")  # so that half of the change is in the file already
+file.execute("BEGIN")
+file.executemany(
+    "INSERT INTO picture (path, digest) VALUES (?, ?)",
+    ((f"/photos/{k}.jpg", "x" * 64) for k in range(5000)),
+)
+os._exit(9)
+"""
+
+
+@pytest.mark.parametrize("index", ["half", "whole", "none"])
+def test_the_journal_of_the_pictures_goes_at_the_next_open(tmp_path: Path, index: str) -> None:
+    place = tmp_path / "g"
+    Gallery.create(place, make_verifier()).close()
+    pictures, journal = tmp_path / "g-pictures", tmp_path / "g-pictures-journal"
+    with PictureIndex(place):
+        pass
+    before = pictures.read_bytes()
+    if index == "half":
+        subprocess.run([sys.executable, "-c", _HALF, str(place)], check=False)
+        assert pictures.read_bytes() != before
+    else:
+        journal.write_bytes(b"")
+    if index == "none":
+        pictures.unlink()
+    assert journal.exists()
+    Gallery.open(place).close()
+    assert not journal.exists()
+    if index != "none":
+        with PictureIndex(place) as opened:
+            assert len(opened) == 0
+
+
+def test_the_journal_of_a_change_that_goes_on_stays(tmp_path: Path) -> None:
+    place = tmp_path / "g"
+    Gallery.create(place, make_verifier()).close()
+    with PictureIndex(place) as opened:
+        opened._file.execute("BEGIN")
+        opened._file.execute("INSERT INTO picture (path, digest) VALUES ('/a.jpg', 'x')")
+        assert (tmp_path / "g-pictures-journal").exists()
+        Gallery.open(place).close()
+        assert (tmp_path / "g-pictures-journal").exists()
+        opened._file.execute("COMMIT")
+        assert len(opened) == 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
+import json
 import random
 import socket
 import threading
@@ -247,6 +248,7 @@ def test_a_request_with_many_pictures_is_not_refused_half_way() -> None:
 
     class Stub:
         settings = type("", (), {"workers": 2})
+        _analyse_one = Backend._analyse_one
 
         def __init__(self) -> None:
             self.pool, self.now = pool, 0
@@ -416,7 +418,7 @@ def test_logs_hold_no_name(
     skip_without("service", "faces")
     from tests.service.conftest import free_port
 
-    server = Server(tmp_path, free_port())
+    server = Server(tmp_path, free_port(), log=True)
     server.start()
     try:
         with server.client() as client:
@@ -431,4 +433,8 @@ def test_logs_hold_no_name(
         server.stop()
     out, err = capfd.readouterr()
     assert "Secretn" not in out + err
-    assert "MienWarning" in err
+    lines = [json.loads(line) for line in err.splitlines()]
+    assert {"warning: MienWarning"} <= {one.get("message") for one in lines}
+    (made, _) = (one for one in lines if one.get("status") == 201 and "people" in one["route"])
+    assert made["route"] == "/v1/galleries/{gallery}/people"
+    assert set(made) == {"time", "request", "method", "route", "status", "milliseconds"}

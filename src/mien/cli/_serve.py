@@ -103,6 +103,14 @@ def run(
     webhook_secret: WebhookSecret = None,
     mqtt: MqttBroker = None,
     mqtt_prefix: MqttPrefix = None,
+    log: Annotated[
+        bool | None,
+        typer.Option(
+            "--log/--no-log",
+            show_default="unless in a terminal",
+            help="Whether to write a JSON line per request to the standard error stream.",
+        ),
+    ] = None,
     passphrase: Passphrase = False,
     as_json: AsJson = False,
 ) -> None:
@@ -151,4 +159,9 @@ def run(
         sys.stdout.flush()
 
     wanted = sys.stdout.isatty() and not as_json if browser is None else browser
-    serve(settings, page=link if wanted else None, tell=tell)
+    serve(
+        settings,
+        page=link if wanted else None,
+        tell=tell,
+        log_requests=not sys.stderr.isatty() if log is None else log,
+    )

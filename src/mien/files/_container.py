@@ -132,7 +132,7 @@ class Container:
         self.raw = raw
         self.metadata = entries.get("__metadata__", {})
         self.entries = {k: v for k, v in entries.items() if k != "__metadata__"}
-        self._rest: bytearray | None = None
+        self._rest: np.ndarray | None = None
 
     @property
     def digest(self) -> str:
@@ -145,14 +145,14 @@ class Container:
     def check_digest(self, file: BufferedIOBase) -> None:
         """Read the arrays, and refuse a file of which any byte has changed since it was written."""
         start = 8 + len(self.raw)
-        rest = bytearray(self.size - start)
+        rest = np.empty(self.size - start, np.uint8)  # not filled with zeros first
         file.seek(start)
-        if file.readinto(rest) != len(rest) or file.read(1):
+        if file.readinto(rest.data) != len(rest) or file.read(1):
             raise ModelDamagedError(f"{self.where} was changed while it was read")
         digest = hashlib.sha256(len(self.raw).to_bytes(8, "little"))
         place = _find_digest(self.raw)
         digest.update(self.raw[:place] + _BLANK.encode("ascii") + self.raw[place + len(_BLANK) :])
-        digest.update(rest)
+        digest.update(rest.data)
         if digest.hexdigest() != self.digest:
             raise ModelDamagedError(
                 f"{self.where} was altered or damaged after it was written: its digest does not "
@@ -168,8 +168,7 @@ class Container:
         for name, entry in self.entries.items():
             dtype = np.dtype(DTYPES[entry["dtype"]])
             start, end = entry["data_offsets"]
-            count = (end - start) // dtype.itemsize
-            array = np.frombuffer(self._rest, dtype, count, start).reshape(entry["shape"])
+            array = self._rest[start:end].view(dtype).reshape(entry["shape"])
             if dtype.kind == "b":
                 # Any other byte than 0 and 1 is true here and false there.
                 array = array.view(np.uint8) != 0
@@ -239,7 +238,7 @@ def _check_layout(container: Container) -> None:
                 f"{where}: array {name[:80]!r} of shape {tuple(shape[:9])} does not fit its "
                 f"{end - start:,} bytes"
             )
-        if any(n >= 2**48 for n in shape):
+        if max(shape, default=0) >= 2**48:
             raise ModelDamagedError(f"{where}: array {name[:80]!r} has an impossible shape")
         spans.append((start, end))
     expected = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -92,7 +92,7 @@ def _validate(model: Any, params: dict[str, Any]) -> None:
 
     if type(model)._validate_params is not BaseEstimator._validate_params:
         model._validate_params()
-    elif all(isinstance(value, _PLAIN) for value in params.values()):
+    elif all(type(value) in _PLAIN for value in params.values()):
         cls: Any = type(model)
         _validate_plain(cls, tuple((n, type(v), v) for n, v in params.items()))
     elif hasattr(model, "_parameter_constraints"):
@@ -135,21 +135,6 @@ class Decoder:
         self._arrays = arrays
         self._deferring = False
         self._left = _MEMORY + _MEMORY_PER_BYTE * size
-        self._readers = {
-            "float": self._decode_float,
-            "scalar": self._decode_scalar,
-            "array": self._decode_array,
-            "labels": self._decode_labels,
-            "tuple": self._decode_tuple,
-            "dict": self._decode_dict,
-            "dtype": self._decode_dtype,
-            "type": self._decode_type,
-            "random-state": self._decode_random_state,
-            "generator": self._decode_generator,
-            "sparse": self._decode_sparse,
-            "statistics": self._decode_statistics,
-            "estimator": self._decode_estimator,
-        }
 
     def unused(self) -> int:
         return len(self._arrays)
@@ -157,15 +142,15 @@ class Decoder:
     def decode(self, node: Any, depth: int) -> Any:
         if depth > _DEPTH_LIMIT:
             raise ModelDamagedError(f"{self.where}: the model is nested too deeply")
-        if isinstance(node, list):
+        if type(node) is list:
             return [self.decode(item, depth + 1) for item in node]
-        if not isinstance(node, dict):
+        if type(node) is not dict:
             return node
         kind = node.get("$")
-        reader = self._readers.get(kind) if isinstance(kind, str) else None
+        reader = _READERS.get(kind) if isinstance(kind, str) else None
         if reader is None:
             raise ModelFormatError(f"{self.where} holds a {kind!r:.80}, which is not known")
-        return reader(node, depth + 1)
+        return reader(self, node, depth + 1)
 
     def _take(self, key: str) -> np.ndarray:
         return self._arrays.pop(key)
@@ -261,6 +246,12 @@ class Decoder:
                 ) from error
         return model
 
+    def _decode_values(self, nodes: dict[str, Any], depth: int) -> dict[str, Any]:
+        return {
+            name: node if type(node) in _PLAIN else self.decode(node, depth)
+            for name, node in nodes.items()
+        }
+
     def _build(self, old: Any, params: Any, state: Any, depth: int) -> Any:
         """An object of the class that ``old`` names in the file, whatever its name is today."""
         if not isinstance(old, str):
@@ -268,8 +259,8 @@ class Decoder:
         self._spend(_OBJECT, "an object")
         holds, outside = old in _DEFERRING and self.format_number == FORMAT, self._deferring
         self._deferring |= holds
-        params = {str(n): self.decode(v, depth) for n, v in params.items()}
-        state = {str(n): self.decode(v, depth) for n, v in state.items()}
+        params = self._decode_values(params, depth)
+        state = self._decode_values(state, depth)
         self._deferring = outside
         name, params, state = rename(self.format_number, FORMAT, old, params, state)
         if self._deferring and name in _DEFERRED:
@@ -341,3 +332,22 @@ class Decoder:
             )
         self.foreign |= not REGISTRY[name].startswith("mien.")
         return find_class(REGISTRY[name])
+
+
+#: What reads a node of the tree, by its kind. A table in the decoder would keep it, and with it the
+#: bytes of a file, until the next collection of cycles.
+_READERS: dict[str, Callable[[Decoder, dict[str, Any], int], Any]] = {
+    "float": Decoder._decode_float,
+    "scalar": Decoder._decode_scalar,
+    "array": Decoder._decode_array,
+    "labels": Decoder._decode_labels,
+    "tuple": Decoder._decode_tuple,
+    "dict": Decoder._decode_dict,
+    "dtype": Decoder._decode_dtype,
+    "type": Decoder._decode_type,
+    "random-state": Decoder._decode_random_state,
+    "generator": Decoder._decode_generator,
+    "sparse": Decoder._decode_sparse,
+    "statistics": Decoder._decode_statistics,
+    "estimator": Decoder._decode_estimator,
+}

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypedDict
 
 import numpy as np
@@ -64,6 +65,7 @@ Length = int | str | Callable[[Sizes], int]
 LARGEST = 1e60
 #: Smaller ones than this, where a value divides.
 SMALLEST = 1e-60
+_PIECE, _FEW = 8192, 8
 
 
 class Mismatch(ValueError):
@@ -106,14 +108,15 @@ class Statement:
     def verify(self, params: dict[str, Any], fitted: dict[str, Any]) -> None:
         """Raise :class:`Mismatch` unless parameters and fitted values are as stated."""
         sizes: Sizes = {}
-        for name, term in dict(self.params).items():
-            if name in params:
-                term.check(params[name], name, sizes)
+        if self.params:
+            for name, term in self.params.items():
+                if name in params:
+                    term.check(params[name], name, sizes)
         if not fitted and self.unfitted:
             return
-        strange = sorted(set(fitted) - set(self.fitted))
+        strange = fitted.keys() - self.fitted.keys()
         if strange:
-            raise Mismatch(f"it has no attribute {strange[0]!r:.60}")
+            raise Mismatch(f"it has no attribute {min(strange)!r:.60}")
         for name, term in self.fitted.items():
             if name in fitted:
                 term.check(fitted[name], name, sizes)
@@ -156,7 +159,18 @@ def _is_within(array: np.ndarray, bound: float) -> bool:
         return False
     flat = array.ravel("K")
     # NaN and infinity fail it; the margin is for what rounding does to a sum.
-    return float(np.dot(flat, flat)) <= 0.9 * bound * bound
+    most = 0.9 * bound * bound
+    # In pieces for which BLAS starts no threads: they would cost far more than the sum.
+    whole = len(flat) - len(flat) % _PIECE if len(flat) > _FEW * _PIECE else 0
+    total = 0.0
+    with np.errstate(over="ignore", invalid="ignore"):
+        for start in range(whole, len(flat), _PIECE):
+            piece = flat[start : start + _PIECE]
+            total += float(np.dot(piece, piece))
+        if whole and total <= most:
+            pieces = flat[:whole].reshape(-1, _PIECE)
+            total += float(np.vecdot(pieces, pieces).sum())
+    return total <= most
 
 
 @dataclass(frozen=True)
@@ -306,13 +320,18 @@ def natural() -> Term:
     return _Number(0, 2**53, True)
 
 
+@cache
+def _length(low: int) -> Term:
+    return _Number(low, 2**48, True)
+
+
 @dataclass(frozen=True)
 class _Size(Term):
     letter: Length
     low: int
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        _Number(self.low, 2**48, True).check(value, where, sizes)
+        _length(self.low).check(value, where, sizes)
         known = self.letter(sizes) if callable(self.letter) else self.letter
         if isinstance(known, str):
             known = sizes.setdefault(known, int(value))
@@ -377,17 +396,18 @@ class _Either(Term):
     terms: tuple[Term, ...]
 
     def check(self, value: Any, where: str, sizes: Sizes) -> None:
-        said: Mismatch | None = None
+        # The words only: an error that is kept keeps all frames, and with them the whole model.
+        said = f"{where} cannot be anything"
         for term in self.terms:
             trial = dict(sizes)
             try:
                 term.check(value, where, trial)
             except Mismatch as error:
-                said = error
+                said = str(error)
             else:
                 sizes.update(trial)
                 return
-        raise said or Mismatch(f"{where} cannot be anything")
+        raise Mismatch(said)
 
 
 def either(*terms: Term) -> Term:

@@ -10,7 +10,7 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Self
@@ -20,7 +20,7 @@ from mien.gallery._addresses import parse_address
 from mien.gallery._index_key import state_home
 from mien.gallery._making import beside, wipe_file
 
-__all__ = ["PICTURES_SUFFIX", "PictureIndex", "SeenPicture", "Sighting"]
+__all__ = ["PICTURES_SUFFIX", "PictureIndex", "SeenPicture", "Sighting", "settle_pictures"]
 
 #: Behind the name of the gallery.
 PICTURES_SUFFIX = "-pictures"
@@ -97,6 +97,27 @@ def _find_place(gallery: str | os.PathLike[str]) -> Path:
         return beside(Path(gallery), PICTURES_SUFFIX)
     mark = hashlib.sha256(address.shown.encode()).hexdigest()[:16]
     return state_home() / "mien" / f"{address.gallery}-{mark}{PICTURES_SUFFIX}"
+
+
+def settle_pictures(gallery: Path) -> None:
+    """Take away the journal that a killed change of the index beside a gallery left.
+
+    Half a change is undone first; where somebody changes the index at this moment, or it cannot be
+    read, nothing happens.
+    """
+    place = beside(gallery, PICTURES_SUFFIX)
+    journal = beside(place, "-journal")
+    if not journal.is_file() or journal.is_symlink() or place.is_symlink():
+        return
+    with suppress(sqlite3.Error, OSError):
+        if not place.exists():
+            wipe_file(journal)
+            return
+        address = f"{place.absolute().as_uri()}?mode=rw"
+        with closing(sqlite3.connect(address, uri=True, timeout=0, isolation_level=None)) as file:
+            file.execute("BEGIN EXCLUSIVE")
+            wipe_file(journal)  # one that was not needed any more
+            file.execute("ROLLBACK")
 
 
 class PictureIndex:

@@ -19,6 +19,7 @@ from mien.errors import (
     MissingDataError,
 )
 from mien.gallery._making import beside, check_links, is_being_made, wipe_file, wipe_leftovers
+from mien.gallery._picture_index import settle_pictures
 from mien.gallery._row_tables import TABLES
 
 __all__ = [
@@ -210,6 +211,7 @@ def open_connection(
         raise GalleryError(f"{path} is read-only: open it with read_only=True")
     if not read_only:
         wipe_leftovers(path)
+        settle_pictures(path)
         _drop_foreign_journal(path)
     with translating(path):
         try:

@@ -463,7 +463,8 @@ def adapt_to(
     model, weight = recalibrate(source, X, y), 1.0
     if held is not None and held.moved:
         verifier = adapt_vectors(source, X, y)
-        model = FaceModel(source.engine, verifier, _card(source, y, None))
+        # As it was judged: the people also calibrate the model that was moved to them.
+        model = recalibrate(FaceModel(source.engine, verifier, _card(source, y, None)), X, y)
         weight = float(verifier.model_.source_weight_)
     n_people, warned = len(np.unique(y)), _warn(useful, held)
     if held is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import socket
 import threading
@@ -44,7 +45,11 @@ def make_link(settings: Settings) -> str:
 
 
 def serve(
-    settings: Settings, *, page: str | None = None, tell: Callable[[], None] | None = None
+    settings: Settings,
+    *,
+    page: str | None = None,
+    tell: Callable[[], None] | None = None,
+    log_requests: bool = False,
 ) -> None:
     """Run a server until it is told to stop; accepted writes are finished first.
 
@@ -57,6 +62,10 @@ def serve(
         What to open in the browser as soon as the server answers, as :func:`make_link` gives it.
     tell : callable or None
         Called when nothing stands in the way any more, before the server starts.
+    log_requests : bool
+        Whether to write a line per request to the standard error stream. Lines are JSON, also
+        those of warnings and errors; an application that sets up the logger ``mien.service``
+        itself decides on its own.
     """
     uvicorn = require_module("uvicorn", "service", "mien serve")
     require_module("fastapi", "service", "mien serve")
@@ -90,6 +99,8 @@ def serve(
         threading.Thread(target=_open_page, args=(page, settings.port), daemon=True).start()
     # What a warning says may hold a name: only its kind is logged.
     log = logging.getLogger("mien.service")
+    if not log.handlers:
+        _write_lines(log, logging.INFO if log_requests else logging.WARNING)
     warnings.showwarning = lambda _, kind, *__: log.warning("warning: %s", kind.__name__)
     uvicorn.run(
         app,
@@ -107,6 +118,26 @@ def serve(
         timeout_keep_alive=30,
         limit_concurrency=None,
     )
+
+
+class _Lines(logging.Formatter):
+    """Every line is JSON; a request's is already."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """One line, with its time."""
+        text = record.getMessage()
+        if record.levelno != logging.INFO or not text.startswith("{"):
+            text = json.dumps({"level": record.levelname.lower(), "message": text})
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(record.created))
+        return f'{{"time": "{now}", {text[1:]}'
+
+
+def _write_lines(log: logging.Logger, level: int) -> None:
+    handler = logging.StreamHandler()
+    handler.setFormatter(_Lines())
+    log.addHandler(handler)
+    log.setLevel(level)
+    log.propagate = False
 
 
 def _check_address(settings: Settings) -> None:
