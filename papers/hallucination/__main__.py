@@ -27,13 +27,23 @@ def main(
     curve: Annotated[
         bool,
         typer.Option(
-            "--curve", help="Only draw what more faces bring, to the linear estimate and a kernel."
+            "--curve", help="Only draw what more faces bring, to the linear estimate and others."
         ),
     ] = False,
+    beside: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="For --curve: kernel ridge, auto, or none beside ridge. Repeat for several.",
+            show_default="kernel ridge and auto",
+        ),
+    ] = None,
 ) -> Any:
     """Complete faces from the eyes with the six methods of the paper, and with ours."""
     if curve and study:
         raise InputError("--study has no effect with --curve: leave one of them out")
+    if beside and not curve:
+        raise InputError("--beside has no effect without --curve: leave it out")
+    from papers.hallucination.curve import BESIDE
     from papers.hallucination.report import SETS, reproduce_hallucination
 
     return reproduce_hallucination(
@@ -42,5 +52,6 @@ def main(
         quick=run.quick,
         study=study,
         curve=curve,
+        beside=choose(beside, BESIDE, "completer"),
         random_state=run.seed,
     )

@@ -12,7 +12,7 @@ from mien._core.progress import track
 from mien.completion import FaceCompleter, make_cover
 from mien.errors import InputError
 from mien.reports import Report, plot_curves, plot_histograms, plot_roc
-from papers.hallucination.curve import add_curve
+from papers.hallucination.curve import BESIDE, add_curve
 from papers.hallucination.data import SIZE, Faces, load_sets
 from papers.hallucination.run import (
     ROWS,
@@ -34,6 +34,7 @@ def reproduce_hallucination(
     quick: bool = False,
     study: bool = False,
     curve: bool = False,
+    beside: tuple[str, ...] = BESIDE,
     random_state: int = 0,
 ) -> Report:
     """Run the six methods of the paper and ours, and set the paper's tables beside.
@@ -49,7 +50,9 @@ def reproduce_hallucination(
     study : bool
         Also measure how the dictionaries depend on K and β, on the first set.
     curve : bool
-        Instead of all this, draw what more faces bring to ridge and to a kernel.
+        Instead of all this, draw what more faces bring to ridge and to others.
+    beside : tuple of str
+        Which others: some of "kernel ridge" and "auto", or none.
     random_state : int
         Seed of splits, maps and dictionaries.
 
@@ -67,7 +70,7 @@ def reproduce_hallucination(
     )
     for n, faces in enumerate(load_sets(sets, home, quick, random_state)):
         if curve:
-            add_curve(report, faces, random_state)
+            add_curve(report, faces, random_state, beside)
             continue
         _add_set(report, faces, random_state)
         if study and n == 0:

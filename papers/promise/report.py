@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mien.reports import Report, plot_curves
+from mien.verification import ImpostorPrior
 from papers.promise.data import Domain
 from papers.promise.normalise import compare_normalisations, learn_heights
 from papers.promise.run import (
@@ -115,13 +116,16 @@ class _Judged:
         clean = self.domains[0]
         self.alike, self.groups = measure_lookalikes(self.sources["half"], clean.X, clean.people)
         self.fits = {d.name: (d.family, fit_domain(d, self.source(d))) for d in self.whole}
-        self.priors = {
-            family: learn_prior(self.fits, self.alike, family)
-            for family in sorted({d.family for d in self.domains})
-        }
+        self._priors: dict[str, dict[str, ImpostorPrior]] = {}
 
     def source(self, domain: Domain) -> Any:
         return self.sources[domain.source]
+
+    def priors(self, family: str) -> dict[str, ImpostorPrior]:
+        """Priors of both kinds of impostors that know nothing of a family, also of a new one."""
+        if family not in self._priors:
+            self._priors[family] = learn_prior(self.fits, self.alike, family)
+        return self._priors[family]
 
     def table(self, title: str, rows: Sequence[dict[str, Any]], note: str = "") -> None:
         self.report.table(f"{self.engine}: {title}", rows, note)
@@ -166,7 +170,7 @@ class _Judged:
             [
                 {"left out": family, "impostors": kind, **vars(prior)}
                 for family, both in [
-                    *self.priors.items(),
+                    *((one, self.priors(one)) for one in sorted({d.family for d in self.domains})),
                     ("nothing: the shipped prior", learn_prior(self.fits, self.alike)),
                 ]
                 for kind, prior in both.items()
@@ -178,7 +182,7 @@ class _Judged:
     ) -> None:
         rows: list[dict[str, Any]] = []
         for domain in domains:
-            prior = self.priors[domain.family]["lookalikes"]
+            prior = self.priors(domain.family)["lookalikes"]
             rows += run_domain(domain, self.source(domain), prior, settings, n_draws)
         self.table(
             f"{which}how often a stated rate held",
@@ -202,7 +206,7 @@ class _Judged:
             for domain in self.domains
             for setting in _ADAPTED
             for row in run_adapted(
-                domain, self.source(domain), self.priors[domain.family], setting, n_draws
+                domain, self.source(domain), self.priors(domain.family), setting, n_draws
             )
         ]
         self.table(
@@ -216,7 +220,7 @@ class _Judged:
     def draw_reliability(self, domain: Domain, n_draws: int) -> None:
         for setting in _TRACED:
             found = trace_reliability(
-                domain, self.source(domain), self.priors[domain.family]["lookalikes"], setting,
+                domain, self.source(domain), self.priors(domain.family)["lookalikes"], setting,
                 n_draws,
             )  # fmt: skip
             if found is None:

@@ -57,6 +57,10 @@ def test_a_learning_curve_adds_people(small: data.Faces, monkeypatch: pytest.Mon
     assert [bool(row.get("auto")) for row in rows] == [True, True, False]
     assert all(0 < row["SSIM, ridge"] < 1 and 0 <= row["VR, ridge"] <= 1 for row in measures)
     assert "times the faces" in parts[2]["text"]
+    alone = hallucination.reproduce_hallucination(
+        sets=("rendered",), quick=True, curve=True, beside=()
+    )
+    assert set(alone.to_dict()["parts"][0]["rows"][0]) & {"ridge", "auto"} == {"ridge"}
     assert _value(rows[-1]["ridge"]) > _value(rows[0]["ridge"])
     assert [bool(row.get("kernel ridge")) for row in rows] == [True, False, False]
     gains = [row["gain of the last doubling"] for row in rows]

@@ -12,7 +12,7 @@ from mien.verification import ImpostorEvidence, JointBayesian, Verifier
 from papers.promise.data import Domain, split_lfw
 from papers.promise.normalise import NORMALISATIONS, compare_normalisations, learn_heights
 from papers.promise.page import make_tables
-from papers.promise.report import _is_clearly_worse, summarise
+from papers.promise.report import _is_clearly_worse, _Judged, summarise
 from papers.promise.run import (
     METHODS,
     Lookalikes,
@@ -112,6 +112,19 @@ def test_a_prior_knows_nothing_of_the_family_left_out_nor_of_what_is_far_away():
     assert everything["strangers"].shift == pytest.approx(1.3 / 3, abs=0.02)
     assert everything["strangers"].shift_sd == pytest.approx(0.35)
     assert without["strangers"].shift_sd == pytest.approx(0.25)
+
+
+def test_a_family_that_no_judged_domain_has_gets_a_prior_as_well():
+    """As rendered people kept aside, where no other rendered people were asked for."""
+    judged = object.__new__(_Judged)
+    judged.fits = {
+        "a": ("one", [evidence(0.1)]),
+        "b": ("two", [evidence(0.3)]),
+        "c": ("three", [evidence(0.2)]),
+    }
+    judged.alike, judged._priors = Lookalikes(0.3, -0.1, 0.05, 0.2), {}
+    assert judged.priors("rendered") == learn_prior(judged.fits, judged.alike)
+    assert judged.priors("two") == learn_prior(judged.fits, judged.alike, "two")
 
 
 def test_another_camera_is_met_by_the_enrolled(verifier):
