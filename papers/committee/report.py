@@ -39,7 +39,7 @@ def reproduce_committee(
     home : path or None
         Where the real data are; None takes ``MIEN_DATA``.
     n_splits : int
-        Of the comparison; five pictures a person to learn from, the rest to test on.
+        Of the comparison; five pictures per person to learn from, the rest to test on.
     n_members : int
         T.
     n_draws : int
@@ -56,7 +56,7 @@ def reproduce_committee(
     """
     report = Report(
         "Committees: random-sampling LDA",
-        f"ORL and Yale, five pictures a person to learn from, {n_splits} splits",
+        f"ORL and Yale, five pictures per person to learn from, {n_splits} splits",
     )
     orl = load_halved_orl(home)
     _add_comparison(report, "ORL, 56×46", orl, n_splits, n_members, random_state)

@@ -83,7 +83,7 @@ def train_covered(
 
     Notes
     -----
-    Faces are LFW's (grey, one picture a person, and 120 in colour) and those of the photographs;
+    Faces are LFW's (grey, one picture per person, and 120 in colour) and those of the photographs;
     covers are painted: masks, scarves, hands, glasses and patches, of cloth, skin colour, patterns
     or parts of the Corel photographs. People are split three ways: to learn, to calibrate, to
     judge; the Corel pictures are split too.

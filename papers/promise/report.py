@@ -134,7 +134,7 @@ class _Judged:
         self.table(
             "false accept rates within groups of people who look alike",
             self.groups,
-            f"LFW, people unseen, one picture a person, {N_GROUPS} groups by k-means of mean "
+            f"LFW, people unseen, one picture per person, {N_GROUPS} groups by k-means of mean "
             f"vectors. Look-alikes are shifted by {self.alike.shift:.2f} deviates and stretched by "
             f"a factor of {np.exp(self.alike.log_stretch):.2f}, beside strangers. With people of "
             f"all looks, impostors of one look lie up to {self.alike.crowd:.2f} deviates above "

@@ -168,7 +168,7 @@ def _compare_all(
 
 
 def fit_domain(domain: Domain, verifier: Verifier) -> list[ImpostorEvidence]:
-    """Shift, stretch and tail of a whole domain, with one picture a person and with three."""
+    """Shift, stretch and tail of a whole domain, with one picture per person and with three."""
     found = [measure_impostors(z, owner) for _, z, owner in _compare_all(domain, verifier)]
     return [evidence for evidence in found if evidence is not None]
 
@@ -373,7 +373,7 @@ def measure_lookalikes(
 ) -> tuple[Lookalikes, list[dict[str, Any]]]:
     """Where impostors within groups of looks lie, and the rates of each group.
 
-    One picture a person; false accept rates within each group at the thresholds for 0.1 % and 1 %
+    One picture per person; false accept rates within each group at the thresholds for 0.1 % and 1 %
     of strangers.
     """
     _, first = np.unique(people, return_index=True)
