@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-import click
 import pytest
 import typer
 
@@ -101,7 +100,7 @@ TABLE: list[tuple[Any, str, dict[str, str]]] = [
 def _options(verb: str) -> set[str]:
     command: Any = typer.main.get_command(app)
     for word in verb.split():
-        command = command.get_command(click.Context(command), word)
+        command = command.get_command(None, word)
     return {name for parameter in command.params for name in parameter.opts}
 
 
