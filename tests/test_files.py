@@ -507,6 +507,7 @@ def test_memory_is_computed_before_it_is_taken(tmp_path: Path) -> None:
     ],
     ids=lambda path: f"{path.parent.name}-{path.stem}",
 )
+@pytest.mark.filterwarnings("ignore:.*holds estimators of scikit-learn")
 def test_a_model_that_is_let_go_is_gone(path: Path) -> None:
     """What was read is in no cycle: it does not wait for the next collection, nor does its file."""
     mien.load(path)  # what is imported and kept on first use

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
@@ -50,6 +51,16 @@ class Parts:
     n: int | None
 
 
+def _compute(values: Any) -> Any:
+    """A block of Dask in this thread, which is a worker's; other values as they are."""
+    if not hasattr(values, "compute"):
+        return values
+    with warnings.catch_warnings():
+        # Older versions of Dask warn of what is meant here.
+        warnings.filterwarnings("ignore", "Running on a single-machine scheduler", UserWarning)
+        return values.compute(scheduler="synchronous")
+
+
 def read_part(part: Part) -> tuple[np.ndarray, Any]:
     """Read a part; what goes wrong is said with its name."""
     try:
@@ -88,8 +99,7 @@ class _Delayed:
     y: Any
 
     def read(self) -> tuple[np.ndarray, Any]:
-        y = self.y.compute(scheduler="synchronous") if hasattr(self.y, "compute") else self.y
-        return np.asarray(self.X.compute(scheduler="synchronous")), y
+        return np.asarray(_compute(self.X)), _compute(self.y)
 
 
 @dataclass(frozen=True)
