@@ -11,9 +11,8 @@ from mien._core.types import PathLike
 from mien.errors import GalleryError, InputError, MissingDataError
 from mien.gallery import FaceModel, Gallery, has_gallery, is_address
 from mien.recognition._models import check_engine, load_model
-from mien.verification import OwnCalibration
 
-__all__ = ["open_gallery", "open_model", "open_or_create"]
+__all__ = ["open_gallery", "open_or_create"]
 
 
 @contextmanager
@@ -30,25 +29,6 @@ def open_gallery(
         )
     with Gallery.open(Path(gallery), key=key, read_only=read_only) as opened:
         yield opened
-
-
-def open_model(
-    model: FaceModel | PathLike | None,
-    engine: str | None,
-    gallery: Gallery | PathLike | None,
-    key: bytes | str | None,
-    impostors: str,
-) -> tuple[FaceModel, OwnCalibration]:
-    """What compares, and its calibration: those of a gallery where one is given."""
-    if gallery is None:
-        model = load_model(model, engine)
-        return model, model.calibrate(impostors)
-    if model is not None:
-        raise InputError("the gallery has its own model: give the gallery or the model, not both")
-    with open_gallery(gallery, key=key, read_only=not isinstance(gallery, Gallery)) as opened:
-        if engine is not None:
-            check_engine(opened.model, engine)
-        return opened.model, opened.calibrate(impostors)
 
 
 @contextmanager

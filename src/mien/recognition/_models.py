@@ -6,6 +6,7 @@ import os
 from functools import lru_cache
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mien._core.validation import check_choice
 from mien.errors import InputError
@@ -13,7 +14,11 @@ from mien.faces import ENGINES, check_features
 from mien.files import load
 from mien.gallery import FaceModel
 
-__all__ = ["FaceModel", "engine_of", "load_model", "load_source"]
+if TYPE_CHECKING:
+    from mien.gallery import Gallery
+    from mien.verification import OwnCalibration
+
+__all__ = ["FaceModel", "engine_of", "load_model", "load_source", "open_model"]
 
 
 @lru_cache(maxsize=len(ENGINES))
@@ -75,3 +80,26 @@ def check_engine(model: FaceModel, engine: str) -> None:
     check_choice("engine", engine, ENGINES)
     if engine_of(model) != engine:
         check_features(engine, model.features)
+
+
+def open_model(
+    model: FaceModel | str | os.PathLike[str] | None,
+    engine: str | None,
+    gallery: Gallery | str | os.PathLike[str] | None,
+    key: bytes | str | None,
+    impostors: str,
+) -> tuple[FaceModel, OwnCalibration]:
+    """What compares, and its calibration: those of a gallery where one is given."""
+    if gallery is None:
+        model = load_model(model, engine)
+        return model, model.calibrate(impostors)
+    if model is not None:
+        raise InputError("the gallery has its own model: give the gallery or the model, not both")
+    # What compares two pictures needs no store of galleries.
+    from mien.recognition._galleries import open_gallery
+
+    read_only = isinstance(gallery, (str, os.PathLike))
+    with open_gallery(gallery, key=key, read_only=read_only) as opened:
+        if engine is not None:
+            check_engine(opened.model, engine)
+        return opened.model, opened.calibrate(impostors)

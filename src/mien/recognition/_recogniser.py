@@ -14,9 +14,9 @@ from mien.errors import DataError, InputError, MienError
 from mien.faces import PictureResult, analyse_pictures
 from mien.gallery import FaceModel, Gallery
 from mien.recognition._enrol import Enrolment, enrol
-from mien.recognition._galleries import open_gallery, open_model
+from mien.recognition._galleries import open_gallery
 from mien.recognition._identify import IdentifiedPicture, identify
-from mien.recognition._models import engine_of, load_model
+from mien.recognition._models import engine_of, load_model, open_model
 from mien.recognition._people import check_rate
 from mien.recognition._verify import Verification, compare_faces, verify
 

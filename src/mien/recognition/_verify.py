@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.special import expit, logit
@@ -13,12 +13,14 @@ from scipy.special import expit, logit
 from mien._core.types import PathLike
 from mien.errors import DataError, ImageError, NotEnoughDataError
 from mien.faces import FoundFace, PictureResult, align_face, analyse_pictures
-from mien.gallery import FaceModel, Gallery
+from mien.gallery import FaceModel
 from mien.media import caption_pictures, read_image
-from mien.recognition._galleries import open_model
-from mien.recognition._models import engine_of
+from mien.recognition._models import engine_of, open_model
 from mien.recognition._people import check_rate
-from mien.verification import OwnCalibration
+
+if TYPE_CHECKING:
+    from mien.gallery import Gallery
+    from mien.verification import OwnCalibration
 
 __all__ = ["Verification", "check_there", "compare_faces", "verify"]
 
