@@ -159,6 +159,20 @@ def leave_one_set_out(part: Part, found: dict[str, Scores]) -> list[dict[str, An
     return rows
 
 
+def _means(
+    found: dict[str, Scores], title: str, names: list[str], digits: int
+) -> list[dict[str, Any]]:
+    """A row per name with its mean on every set."""
+    return [
+        {title: name}
+        | {
+            where: round(_mean(scores[name]), digits) if name in scores else None
+            for where, scores in found.items()
+        }
+        for name in names
+    ]
+
+
 def _add(report: Report, part: Part, found: dict[str, Scores]) -> None:
     report.heading(part.title)
     report.table(
@@ -169,19 +183,14 @@ def _add(report: Report, part: Part, found: dict[str, Scores]) -> None:
     )
     digits = 2 if part.margin < 0.1 else 1
     names = list(dict.fromkeys(name for scores in found.values() for name in scores))
+    compared = {*part.ours, *part.others}
     report.table(
         f"All methods, {part.unit}",
-        [
-            {"method": name}
-            | {
-                where: round(_mean(scores[name]), 3 if name.startswith("agreement") else digits)
-                if name in scores
-                else None
-                for where, scores in found.items()
-            }
-            for name in names
-        ],
+        _means(found, "method", [name for name in names if name in compared], digits),
     )
+    beside = [name for name in names if name not in compared]
+    if beside:
+        report.table("What goes with it", _means(found, "mean over divisions", beside, 3))
     chosen = leave_one_set_out(part, found)
     if chosen:
         report.table("Which of ours the other sets would choose", chosen)
