@@ -11,6 +11,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 from sklearn.svm import LinearSVC
 
+from mien._core.progress import track
 from mien.multiview import Bags, FisherVector, MixturePCCA, MultiViewSuperVector, join_views
 from mien.multiview._normalise import normalise, unit_length
 from mien.multiview._super_vector import information_scale, latent_scale
@@ -237,7 +238,7 @@ def score_chosen(data: PairedSet, seed: int, sizes: Iterable[int] = _SIZES) -> S
     """
     scores: Scores = {}
     grid = [_Setting(K, style) for K in sizes for style in _STYLES]
-    for draw, (train, test) in enumerate(data.splits):
+    for draw, (train, test) in enumerate(track(data.splits, f"{data.name}: divisions")):
         # No bag of the other half is met before everything is chosen, not even to encode it.
         half = select_set(data, train)
         within = divide_within(half, np.arange(len(train)), _INNER, seed + draw)

@@ -11,8 +11,9 @@ import numpy as np
 from scipy.stats import t as student
 
 from mien._core.progress import report as report_progress
+from mien._core.validation import check_choice
 from mien.cli import console
-from mien.errors import InputError, MissingDataError
+from mien.errors import MissingDataError
 from mien.reports import Report
 from papers.other_sets.parts import PARTS, Part, Scores, Work
 
@@ -53,6 +54,10 @@ def compare_on_other_sets(
     -------
     Report
     """
+    if sets is not None:
+        there = {name for part in parts for name in PARTS[part].sets}
+        for name in sets:
+            check_choice("set", name, tuple(sorted(there)))
     work = Work(home, draws, random_state, quick)
     report = Report("Defaults on other sets", f"{draws} random divisions each, paired")
     for name in parts:
@@ -74,7 +79,7 @@ def compare_on_other_sets(
         if found:
             _add(report, part, found)
     if not report.to_dict()["parts"]:
-        raise InputError(f"none of the parts has the sets {', '.join(sets or ())}")
+        raise MissingDataError("none of the sets was found")
     return report
 
 
