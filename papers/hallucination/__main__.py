@@ -39,8 +39,9 @@ def main(
     beside: Annotated[
         list[str] | None,
         typer.Option(
-            help="For --curve: kernel ridge, auto, or none beside ridge. Repeat for several.",
-            show_default="kernel ridge and auto",
+            help="For --curve: reweighted ridge, kernel ridge, auto, or none beside ridge. Repeat "
+            "for several.",
+            show_default="all three",
         ),
     ] = None,
 ) -> Any:

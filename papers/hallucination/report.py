@@ -56,7 +56,7 @@ def reproduce_hallucination(
     few : bool
         Instead of all this, compare what helps where faces are few.
     beside : tuple of str
-        Which others: some of "kernel ridge" and "auto", or none.
+        Which others: some of "reweighted ridge", "kernel ridge" and "auto", or none.
     random_state : int
         Seed of splits, maps and dictionaries.
 

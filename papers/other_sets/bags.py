@@ -41,8 +41,9 @@ def score_defaults(data: PairedSet, seed: int) -> Scores:
         # A mixture of few pairs follows each of them: a component needs a thousand, and a hundred
         # where there is nothing but Z. Fisher vectors have the components that suit them.
         pairs = int(np.diff(first.offsets)[train].sum())
-        sizes = min(data.n_components, max(1, pairs // 1000)), min(128, max(1, pairs // 100))
-        encoded = _encode_by_default(first, second, train, data.n_components, sizes, seed + draw)
+        sizes = min(64, max(1, pairs // 1000)), min(128, max(1, pairs // 100))
+        K = max(data.n_components, sizes[0])
+        encoded = _encode_by_default(first, second, train, K, sizes, seed + draw)
         for method, vectors in encoded.items():
             machine = _machine().fit(vectors[train], data.labels[train])
             accuracy = machine.score(vectors[test], data.labels[test])
