@@ -119,6 +119,7 @@ class RidgeCompleter(Completer):
 
         errors = {share: self._choose(mix(share), held_out) for share in _FOREIGN_SHARES}
         self.foreign_share_ = min(errors, key=errors.__getitem__)
+        # Once more: covariances of all shares would fill the memory.
         self._choose(mix(self.foreign_share_), held_out)
 
     def _choose(self, moments: Moments, held_out: np.ndarray) -> float:
