@@ -117,7 +117,8 @@ def train_source(
         f"{verifier.thresholds_.lowest_far:.2g}"
     )
     if cache is not None:
-        card["impostor priors"], card["look-alikes"] = learn_shipped(engine, cache, data)
+        priors, groups, camera = learn_shipped(engine, cache, data)
+        card |= {"impostor priors": priors, "look-alikes": groups, "camera": camera}
     return FaceModel(engine, verifier, card)
 
 
