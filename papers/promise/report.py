@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mien.reports import Report, plot_curves
-from mien.verification import ImpostorPrior
+from mien.verification import CameraModel, ImpostorPrior
 from papers.promise.data import Domain
 from papers.promise.normalise import compare_normalisations, learn_heights
 from papers.promise.run import (
@@ -25,6 +25,7 @@ from papers.promise.run import (
     learn_prior,
     load_domains,
     load_half,
+    measure_cameras,
     measure_lookalikes,
     run_adapted,
     run_domain,
@@ -111,7 +112,9 @@ class _Judged:
     ) -> None:
         self.report, self.engine, self.data = report, engine, data
         self.sources = fit_sources(engine, data, SOURCES)
-        self.cameras = learn_cameras(engine, cache, data, self.sources)
+        measured = measure_cameras(engine, cache, data, self.sources)
+        self.cameras = learn_cameras(engine, measured)
+        self.random = [e for _, found in measured["all"] for e in found]
         self.domains = load_domains(engine, cache, data, cameras=cameras)
         self.whole = [domain for domain in self.domains if domain.groups is None]
         clean = self.domains[0]
@@ -125,7 +128,7 @@ class _Judged:
     def priors(self, family: str) -> dict[str, ImpostorPrior]:
         """Priors of both kinds of impostors that know nothing of a family, also of a new one."""
         if family not in self._priors:
-            self._priors[family] = learn_prior(self.fits, self.alike, family)
+            self._priors[family] = learn_prior(self.fits, self.alike, family, self.random)
         return self._priors[family]
 
     def table(self, title: str, rows: Sequence[dict[str, Any]], note: str = "") -> None:
@@ -150,7 +153,12 @@ class _Judged:
         )
         self.table(
             "what vectors show of their camera",
-            [self._show_camera(domain, m) for domain in self.whole for m in (0, 1)],
+            [
+                self._show_camera(camera, domain, m)
+                for domain in self.whole
+                if (camera := self.cameras[domain.source]) is not None
+                for m in range(len(camera.sizes))
+            ],
             "Shift of a whole domain's impostors, and the one expected from the mean of its "
             "vectors alone, with the standard deviation of a prediction from five faces. Learned "
             "from random cameras before other people of LFW.",
@@ -179,15 +187,17 @@ class _Judged:
                 {"left out": family, "impostors": kind, **vars(prior)}
                 for family, both in [
                     *((one, self.priors(one)) for one in sorted({d.family for d in self.domains})),
-                    ("nothing: the shipped prior", learn_prior(self.fits, self.alike)),
+                    (
+                        "nothing: the shipped prior",
+                        learn_prior(self.fits, self.alike, random=self.random),
+                    ),
                 ]
                 for kind, prior in both.items()
             ],
         )
 
-    def _show_camera(self, domain: Domain, k: int) -> dict[str, Any]:
+    def _show_camera(self, camera: CameraModel, domain: Domain, k: int) -> dict[str, Any]:
         """The shift of a domain with the k-th number of pictures, and the expected one."""
-        camera = self.cameras[domain.source]
         found = self.fits[domain.name][1]
         _, codes = np.unique(domain.people, return_inverse=True)
         mean = np.zeros((codes.max() + 1, domain.X.shape[1]))

@@ -59,6 +59,7 @@ __all__ = [
     "learn_shipped",
     "load_domains",
     "load_half",
+    "measure_cameras",
     "measure_lookalikes",
     "run_adapted",
     "run_domain",
@@ -287,6 +288,21 @@ def _meta_analyse(x: np.ndarray, errors: np.ndarray) -> tuple[float, float]:
     return float(weights @ x / weights.sum()), float(np.sqrt(variance))
 
 
+def _regress_tails(found: Sequence[tuple[str, ImpostorEvidence]]) -> tuple[float, float]:
+    """Log tail where impostors are not shifted, and its slope where they are shifted upwards.
+
+    Weighted least squares; domains that are far away count here. A slope is at most 0.
+    """
+    families = [family for family, _ in found]
+    votes = np.asarray([families.count(family) for family in families])
+    shift = np.maximum([one.shift for _, one in found], 0.0)
+    tail = np.asarray([one.log_tail for _, one in found])
+    sd = np.hypot(np.asarray([one.log_tail_sd for _, one in found]) * np.sqrt(votes), 0.1)
+    design = np.column_stack([np.ones(len(shift)), shift]) / sd[:, None]
+    level, slope = np.linalg.lstsq(design, tail / sd, rcond=None)[0].tolist()
+    return (level, slope) if slope < 0 else (_meta_analyse(tail, sd)[0], 0.0)
+
+
 class Lookalikes(NamedTuple):
     """Shift and log stretch of people of one look beside strangers, and how looks differ.
 
@@ -305,6 +321,7 @@ def learn_prior(
     fits: dict[str, tuple[str, list[ImpostorEvidence]]],
     lookalikes: Lookalikes,
     leave_out: str | None = None,
+    random: Sequence[ImpostorEvidence] = (),
 ) -> dict[str, ImpostorPrior]:
     """Priors of both kinds of impostors from domains, those of one family left out.
 
@@ -317,6 +334,8 @@ def learn_prior(
         enrolled.
     leave_out : str or None
         Family.
+    random : list of ImpostorEvidence
+        Of random cameras, which are of LFW's family: for the tail only.
 
     Notes
     -----
@@ -340,13 +359,17 @@ def learn_prior(
             sds = np.asarray([one.shift_sd, one.log_stretch_sd, one.log_tail_sd])
             errors.append(np.hypot(sds * np.sqrt(votes), 0.1))
     x, sd = np.asarray(values), np.asarray(errors)
-    (shift, shift_sd), (stretch, stretch_sd), (tail, tail_sd) = (
+    (shift, shift_sd), (stretch, stretch_sd), (_, tail_sd) = (
         _meta_analyse(x[:, k], sd[:, k]) for k in range(3)
     )
+    tails = [(family, one) for family, found in known.values() for one in found]
+    tails += [("lfw", one) for one in random if leave_out != "lfw"]
+    tail, slope = _regress_tails(tails)
     strangers = ImpostorPrior(
         shift=max(shift, 0.0),
         log_stretch=stretch,
         log_tail=max(tail, -0.05),
+        tail_slope=slope,
         shift_sd=float(np.clip(shift_sd, 0.25, 0.35)),
         log_stretch_sd=float(np.clip(stretch_sd, 0.07, 0.1)),
         log_tail_sd=float(np.clip(tail_sd, 0.07, 0.1)),
@@ -365,6 +388,8 @@ def learn_prior(
     return {"lookalikes": alike, "strangers": strangers}
 
 
+#: Engines whose vectors show their camera; dlib's do not, where it was left out.
+CAMERA_ENGINES = ("sface",)
 #: Of the ridge regression of shifts on vectors of unit length.
 _RIDGE = 0.003
 
@@ -451,13 +476,10 @@ def _measure_camera(
     return found
 
 
-def learn_cameras(
-    engine: str,
-    cache: str | os.PathLike[str],
-    home: Any,
-    sources: dict[str, Verifier],
-) -> dict[str, CameraModel]:
-    """What vectors show of their camera, by source: from random cameras before its people.
+def measure_cameras(
+    engine: str, cache: str | os.PathLike[str], home: Any, sources: dict[str, Verifier]
+) -> dict[str, list[tuple[np.ndarray, list[ImpostorEvidence]]]]:
+    """Vectors and impostors of random cameras, by the source whose people stood before them.
 
     The impostors are measured by the model of the other half, to whom these people are strangers.
     """
@@ -470,12 +492,21 @@ def learn_cameras(
         ]
         measured[source] = [row for row in rows if row[1]]
         measured["all"] += measured[source]
+    return measured
+
+
+def learn_cameras(
+    engine: str, measured: dict[str, list[tuple[np.ndarray, list[ImpostorEvidence]]]]
+) -> dict[str, CameraModel | None]:
+    """What vectors show of their camera, by source; None where an engine's vectors do not."""
+    if engine not in CAMERA_ENGINES:
+        return dict.fromkeys(measured)
     return {source: learn_camera(found) for source, found in measured.items()}
 
 
 def learn_shipped(
     engine: str, cache: str | os.PathLike[str], home: Any = None
-) -> tuple[dict[str, dict[str, float]], list[dict[str, Any]], dict[str, Any]]:
+) -> tuple[dict[str, dict[str, float]], list[dict[str, Any]], dict[str, Any] | None]:
     """What the card of a shipped model says of impostors.
 
     Priors by kind, rates by group, and how vectors show their camera.
@@ -484,13 +515,14 @@ def learn_shipped(
     domains = [domain for domain in load_domains(engine, cache, home) if domain.groups is None]
     alike, groups = measure_lookalikes(sources["half"], domains[0].X, domains[0].people)
     fits = {d.name: (d.family, fit_domain(d, sources[d.source])) for d in domains}
-    priors = learn_prior(fits, alike)
+    measured = measure_cameras(engine, cache, home, sources)
+    priors = learn_prior(fits, alike, random=[e for _, found in measured["all"] for e in found])
     rounded = {
         kind: {name: round(value, 3) for name, value in vars(prior).items()}
         for kind, prior in priors.items()
     }
-    camera = learn_cameras(engine, cache, home, sources)["all"]
-    return rounded, groups, camera.to_dict()
+    camera = learn_cameras(engine, measured)["all"]
+    return rounded, groups, None if camera is None else camera.to_dict()
 
 
 def measure_lookalikes(

@@ -118,7 +118,9 @@ def train_source(
     )
     if cache is not None:
         priors, groups, camera = learn_shipped(engine, cache, data)
-        card |= {"impostor priors": priors, "look-alikes": groups, "camera": camera}
+        card |= {"impostor priors": priors, "look-alikes": groups}
+        if camera is not None:
+            card["camera"] = camera
     return FaceModel(engine, verifier, card)
 
 

@@ -125,6 +125,7 @@ def test_a_family_that_no_judged_domain_has_gets_a_prior_as_well():
         "c": ("three", [evidence(0.2)]),
     }
     judged.alike, judged._priors = Lookalikes(0.3, -0.1, 0.05, 0.2), {}
+    judged.random = []
     assert judged.priors("rendered") == learn_prior(judged.fits, judged.alike)
     assert judged.priors("two") == learn_prior(judged.fits, judged.alike, "two")
 

@@ -73,7 +73,7 @@ class CameraModel:
         -------
         ImpostorPrior
             Its narrow part about the expected shift; the wide one, for what the pictures do not
-            show, is as wide as it was. A shift below that of the shipped calibration counts as 0.
+            show, is at least as wide as it was. A shift below that of the shipped calibration counts as 0.
         """
         X = np.asarray(X, dtype=np.float64)
         if X.ndim != 2 or X.shape[1] != self.weights.shape[1]:
@@ -88,12 +88,9 @@ class CameraModel:
         means /= counts[:, None]
         rows = [self._at(int(count), mean) for count, mean in zip(counts, means, strict=True)]
         shift, shift_sd, face_sd = np.mean(rows, axis=0).tolist()
-        return replace(
-            prior,
-            shift=prior.alike + max(shift, 0.0),
-            shift_sd=float(np.hypot(shift_sd, face_sd / np.sqrt(len(counts)))),
-            wide_sd=wide_part(prior),
-        )
+        spread = float(np.hypot(shift_sd, face_sd / np.sqrt(len(counts))))
+        moved = replace(prior, shift=prior.alike + max(shift, 0.0), shift_sd=spread, wide_sd=0.0)
+        return replace(moved, wide_sd=max(wide_part(prior), wide_part(moved)))
 
     def _at(self, size: int, mean: np.ndarray) -> np.ndarray:
         """Shift and both standard deviations for a person with a number of pictures."""

@@ -139,6 +139,9 @@ class ImpostorPrior:
     wide_sd : float
         Standard deviation of the wider part that the prior of the shift has beside evidence; 0 is
         three times the narrow one's.
+    tail_slope : float
+        By how much the log tail changes where impostors are shifted upwards by 1: scores have an
+        end, and those near it have a shorter tail.
     """
 
     shift: float = 0.0
@@ -154,6 +157,7 @@ class ImpostorPrior:
     far_share: float = 0.05
     far_sd: float = 3.0
     wide_sd: float = 0.0
+    tail_slope: float = 0.0
 
     def of_kind(self, other: ImpostorPrior) -> ImpostorPrior:
         """Another kind's prior, with what pictures of a camera made of this one; see `CameraModel`.
@@ -482,9 +486,18 @@ def update_belief(
         shares[-1] = max(shares[-1] - prior.far_share, 0.0)
         shares /= shares.sum()
     stretch = _normal_product([stretched, *((e.log_stretch, e.log_stretch_sd) for e in evidence)])
+
+    def bend(shift: float | np.ndarray) -> np.ndarray:
+        """What of the log tail goes with a shift."""
+        return prior.tail_slope * np.maximum(shift, 0.0)
+
     tail = _normal_product(
         [(prior.log_tail, prior.log_tail_sd)]
-        + [(e.log_tail, e.log_tail_sd) for e in evidence if np.isfinite(e.log_tail_sd)]
+        + [
+            (e.log_tail - float(bend(e.shift)), e.log_tail_sd)
+            for e in evidence
+            if np.isfinite(e.log_tail_sd)
+        ]
     )
     stretches, stretch_weights = _points(*stretch, 7)
     tails, tail_weights = _points(*tail, 5)
@@ -493,9 +506,9 @@ def update_belief(
     shift_weights = np.concatenate(
         [share * part for (_, part), share in zip(drawn, shares, strict=True)]
     )
-    grid = np.meshgrid(shifts, np.exp(stretches), np.exp(tails), indexing="ij")
+    grid = np.meshgrid(shifts, np.exp(stretches), tails, indexing="ij")
     product = np.meshgrid(shift_weights, stretch_weights, tail_weights, indexing="ij")
     weights = np.prod(np.stack(product), axis=0).ravel()
     keep = weights > 1e-12
     a, b, c = (axis.ravel()[keep] for axis in grid)
-    return ImpostorBelief(a, b, c, weights[keep] / weights[keep].sum())
+    return ImpostorBelief(a, b, np.exp(c + bend(a)), weights[keep] / weights[keep].sum())
