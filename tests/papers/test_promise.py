@@ -116,6 +116,26 @@ def test_a_prior_knows_nothing_of_the_family_left_out_nor_of_what_is_far_away():
     assert without["strangers"].shift_sd == pytest.approx(0.25)
 
 
+def test_how_tails_go_with_shifts_is_learned_without_the_family_left_out():
+    alike = Lookalikes(0.3, 0.0, 0.0, 0.0)
+
+    def bent(shift, slope, sd=0.02):
+        return replace(evidence(shift), log_tail=slope * max(shift, 0.0), log_tail_sd=sd)
+
+    fits = {
+        "a": ("lfw", [bent(0.0, -0.1), bent(1.0, -0.1)]),
+        "b": ("two", [bent(0.3, -0.1), bent(0.1, -0.1)]),
+        "c": ("far", [bent(4.0, -0.03), bent(5.0, -0.03)]),
+    }
+    random = [bent(x, -0.1, 0.5) for x in (0.2, 0.8, 1.5, 2.0)]
+    assert learn_prior(fits, alike, "far", random)["strangers"].tail_slope == pytest.approx(-0.1)
+    without = learn_prior(fits, alike, "lfw", random)["strangers"]
+    assert without.tail_slope == pytest.approx(-0.03, abs=0.01)
+    assert without == learn_prior(fits, alike, "lfw")["strangers"]
+    rising = {"a": ("lfw", [bent(1.0, 0.2)]), "b": ("two", [bent(0.2, 0.2)])}
+    assert learn_prior(rising, alike)["strangers"].tail_slope == 0.0
+
+
 def test_a_family_that_no_judged_domain_has_gets_a_prior_as_well():
     """As rendered people kept aside, where no other rendered people were asked for."""
     judged = object.__new__(_Judged)
