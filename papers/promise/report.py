@@ -151,18 +151,20 @@ class _Judged:
             "Shift, stretch and tail of the impostors of a whole domain; then the realised over "
             "the stated false accept rate of 0.1 %, as shipped and with each of them known.",
         )
-        self.table(
-            "what vectors show of their camera",
-            [
-                self._show_camera(camera, domain, m)
-                for domain in self.whole
-                if (camera := self.cameras[domain.source]) is not None
-                for m in range(len(camera.sizes))
-            ],
-            "Shift of a whole domain's impostors, and the one expected from the mean of its "
-            "vectors alone, with the standard deviation of a prediction from five faces. Learned "
-            "from random cameras before other people of LFW.",
-        )
+        shown = [
+            self._show_camera(camera, domain, m)
+            for domain in self.whole
+            if (camera := self.cameras[domain.source]) is not None
+            for m in range(len(camera.sizes))
+        ]
+        if shown:
+            self.table(
+                "what vectors show of their camera",
+                shown,
+                "Shift of a whole domain's impostors, and the one expected from the mean of its "
+                "vectors alone, with the standard deviation of a prediction from five faces. "
+                "Learned from random cameras before other people of LFW.",
+            )
         self.table(
             "few pairs of people",
             [count_confused(domain, self.source(domain)) for domain in self.whole],
