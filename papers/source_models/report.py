@@ -15,6 +15,7 @@ from mien.faces import ENGINES
 from mien.files import describe
 from mien.recognition import FaceModel, adapt_to, fit_source, load_source
 from mien.reports import Report
+from mien.verification import CameraModel
 from papers.completion.cards import describe_completion_cards
 from papers.promise.run import learn_shipped
 from papers.source_models.data import N_FOLDS, SHIFTS, embed_shift
@@ -169,6 +170,16 @@ def _describe_impostors(card: dict[str, Any]) -> list[str]:
             "",
         ]
         lines += _markdown_table(rows)
+    if "camera" in card:
+        camera = CameraModel.from_dict(card["camera"])
+        sizes = " and ".join(f"{size:g}" for size in camera.sizes)
+        sds = " and ".join(f"{sd:.2f}" for sd in camera.shift_sds)
+        lines += [
+            "",
+            "The mean vector of a gallery's faces shows its camera: the expected shift is "
+            f"{camera.weights.shape[1]} weights times it, for {sizes} pictures per person, give or "
+            f"take {sds}. Learned from people of LFW before cameras with random faults.",
+        ]
     if groups:
         lines += ["", "False accept rates within groups of people who look alike, unseen:", ""]
         lines += _markdown_table(groups)
