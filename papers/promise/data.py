@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
@@ -192,12 +193,12 @@ class _Camera:
         return cls(
             size=perhaps(0.6, np.exp(rng.uniform(np.log(smallest), 0)), 1.0),
             blur=perhaps(0.4, rng.uniform(0.5, 2.5), 0.0),
-            shake=int(perhaps(0.3, rng.integers(3, 12), 0)),
+            shake=int(perhaps(0.3, float(rng.integers(3, 12)), 0)),
             angle=float(rng.uniform(0, np.pi)),
             gamma=perhaps(0.5, np.exp(rng.uniform(-0.8, 0.8)), 1.0),
             gain=perhaps(0.5, rng.uniform(0.4, 1.6), 1.0),
             noise=perhaps(0.4, rng.uniform(2, 14), 0.0),
-            quality=int(perhaps(0.4, rng.integers(8, 50), 0)),
+            quality=int(perhaps(0.4, float(rng.integers(8, 50)), 0)),
         )
 
     def take(self, image: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -333,7 +334,7 @@ KEPT_ASIDE: dict[str, _Pictures] = {
 #: how pictures show their camera.
 CAMERAS: dict[str, _Pictures] = {
     f"random cameras, {source}": _Pictures(
-        lambda home, engine, learned=learned: _random_cameras(home, engine, learned=learned),
+        partial(_random_cameras, learned=learned),
         source,
         "random cameras",
     )
