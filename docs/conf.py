@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import make_reference
 import make_results
+from docutils import nodes
 
 project = "mien"
 author = "The mien developers"
@@ -57,10 +58,20 @@ html_css_files = ["mien.css"]
 html_copy_source = False
 html_show_sourcelink = False
 
+#: Letters of a word of code that stay on one line (see mien.css).
+LONG = 28
+
 
 def _skip_routing(app, what, name, obj, skip, options):
     """Leave out the methods that scikit-learn adds to route metadata."""
     return True if re.fullmatch(r"set_\w+_request", name) else None
+
+
+def _mark_long(app, doctree, docname):
+    """Mark code with a long word, which may be broken: in a table it would push others out."""
+    for literal in doctree.findall(nodes.literal):
+        if max(map(len, literal.astext().split()), default=0) > LONG:
+            literal["classes"].append("long")
 
 
 # Examples are run when the pages are built; their pictures stand on the pages.
@@ -81,3 +92,4 @@ def setup(app):
     make_reference.write_all()
     make_results.write_all()
     app.connect("autodoc-skip-member", _skip_routing)
+    app.connect("doctree-resolved", _mark_long)

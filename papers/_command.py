@@ -18,7 +18,7 @@ import typer
 
 from mien._core.atomic import write_atomically
 from mien._core.progress import listening
-from mien.cli import console, errors, print_json, showing_progress
+from mien.cli import PlainCommand, console, errors, print_json, showing_progress
 from mien.distributed import workers_of
 from mien.errors import InputError, MienError
 
@@ -213,7 +213,7 @@ def _round_numbers(value: Any) -> Any:
 def run_command(main: Callable[..., None], name: str, options: list[str]) -> int:
     """Run a paper's function on the options of the command line; return the exit code."""
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
-    app.command()(main)
+    app.command(cls=PlainCommand)(main)
     _given.set((name, tuple(options)))
     try:
         app(options, prog_name=f"python -m papers {name}", standalone_mode=True)

@@ -104,7 +104,9 @@ def test_guides_have_no_typed_copy_of_a_table() -> None:
         for row in make_results_cells(part)
     ]
     for page in GUIDES:
-        for row in _rows(page.read_text(encoding="utf-8")):
+        # What stands between marks was written by a command, not by hand.
+        typed = re.sub(r"(?s)<!-- .*? -->.*?<!-- end -->", "", page.read_text(encoding="utf-8"))
+        for row in _rows(typed):
             mine = _numbers(" ".join(row))
             for stem, title, numbers in tables:
                 same = mine & numbers

@@ -33,8 +33,7 @@ def main(
     ] = None,
 ) -> Any:
     """Find, compare and track the faces of photographs and videos whose truth is known."""
-    from mien.faces import ENGINES
-    from papers.photos.report import PARTS, reproduce_photos
+    from papers.photos.report import ENGINES, PARTS, reproduce_photos
 
     return reproduce_photos(
         run.data_home,

@@ -13,13 +13,16 @@ from mien._core.validation import check_choice
 from mien.datasets import data_home, load_lfw_embeddings, load_lfw_protocol
 from mien.errors import MissingDataError
 from mien.evaluation import evaluate_verification
-from mien.faces import ENGINES, Face, FoundFace, PictureResult, analyse_pictures, annotate
+from mien.faces import Face, FoundFace, PictureResult, analyse_pictures, annotate
 from mien.media import find_pictures, read_image, resize_images
 from mien.reports import Report
 from papers.photos.data import PUBLIC_FIGURES, read_boxes, read_videos
 from papers.photos.videos import MATCH, judge_boxes, judge_tracks, match_boxes, share
 
-__all__ = ["PARTS", "reproduce_photos"]
+__all__ = ["ENGINES", "PARTS", "reproduce_photos"]
+
+ENGINES = ("sface", "dlib")
+"""Engines with vectors of LFW in the data, which give the thresholds; not both fused."""
 
 PARTS = ("vectors", "detection", "five-people", "public-figures", "tracks", "boxes")
 """What `reproduce_photos` can run."""

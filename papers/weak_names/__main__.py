@@ -38,21 +38,12 @@ def main(
             help="Keep the numbers of every album in this file, and go on from it. Numbers only.",
         ),
     ] = None,
-    page: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Put the tables into this page, between its marks: docs/photo-apps.md. - prints "
-            "them.",
-        ),
-    ] = None,
 ) -> Any:
     """Name the faces of pictures that list who is on them and not where."""
     from mien.cli import errors
-    from papers.weak_names.report import ENGINES, PARTS, make_tables, reproduce_weak_names
-    from tools.tables import write_tables
+    from papers.weak_names.report import ENGINES, PARTS, reproduce_weak_names
 
-    report = reproduce_weak_names(
+    return reproduce_weak_names(
         run.data_home,
         parts=choose(run.pick(part, ["aim", "names"], list(PARTS)), list(PARTS), "part"),
         n_draws=run.pick(draws, 1, 5),
@@ -62,6 +53,3 @@ def main(
         resume=resume,
         say=lambda line: errors.print(line, highlight=False, markup=False, soft_wrap=True),
     )
-    if page is not None:
-        write_tables(page, make_tables(report.to_dict()["parts"]))
-    return report

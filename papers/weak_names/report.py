@@ -23,9 +23,8 @@ from papers.weak_names.data import (
     load_people,
 )
 from papers.weak_names.run import ADAPTING, METHODS, judge
-from tools.tables import make_table
 
-__all__ = ["DOMAINS", "ENGINES", "PARTS", "Kept", "make_tables", "reproduce_weak_names"]
+__all__ = ["DOMAINS", "ENGINES", "PARTS", "Kept", "reproduce_weak_names"]
 
 ENGINES = ("sface", "dlib")
 #: Kinds of faces that model and calibration did not see.
@@ -231,66 +230,3 @@ def _row(setting: Setting, method: str, found: np.ndarray) -> dict[str, Any]:
     row["albums"] = len(shares)
     row["worst album"] = (shares[:, 0].min(), shares[:, 2].max())
     return row
-
-
-def _words(cell: Any, decimals: int = 1) -> str:
-    value, *ends = cell if isinstance(cell, list | tuple) else [cell]
-    words = f"{value:.{decimals}f}"
-    return f"{words} [{ends[0]:.{decimals}f}, {ends[1]:.{decimals}f}]" if ends else words
-
-
-def make_tables(parts: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """The tables of a report as Markdown, by the name of their mark, such as "names sface"."""
-    numbers = {title: part for part, title in PARTS.items()}
-    tables = {}
-    for part in parts:
-        vectors, _, title = str(part.get("title", "")).partition(": ")
-        if title in numbers:
-            name = numbers[title]
-            show = _show_one if name in ("aim", "sets", "cameras") else _show_many
-            tables[f"{name} {vectors}"] = show(part["rows"])
-    return tables
-
-
-def _show_one(rows: Sequence[dict[str, Any]]) -> str:
-    """A line per method."""
-    return make_table(
-        (
-            "faces", "albums", "method", "right, %", "open, %", "wrong, %",
-            "worst albums: right, wrong",
-        ),
-        [
-            (
-                row["faces"],
-                str(row["albums"]),
-                row["method"],
-                *(_words(row[name], 2 if name == "wrong" else 1) for name in _SHARES),
-                f"{row['worst album'][0]:.1f}, {row['worst album'][1]:.2f}",
-            )
-            for row in rows
-        ],
-    )  # fmt: skip
-
-
-_SHARES = ("right", "open", "wrong")
-_CHANGING = ("names missing", "wrong names", "people per picture", "faces not found")
-
-
-def _show_many(rows: Sequence[dict[str, Any]]) -> str:
-    """A line per setting, with what changes and each method's shares."""
-    changing = [name for name in _CHANGING if len({row[name] for row in rows}) > 1]
-    methods = list(dict.fromkeys(row["method"] for row in rows))
-    lines: dict[tuple[str, ...], dict[str, str]] = {}
-    for row in rows:
-        shares = [row[name] if isinstance(row[name], float) else row[name][0] for name in _SHARES]
-        words = f"{shares[0]:.1f} / {shares[2]:.1f}"
-        if row["method"] == "WeakNames":
-            words = f"{_words(row['right'])} / {_words(row['wrong'], 2)}"
-        lines.setdefault(tuple(row[name] for name in changing), {})[row["method"]] = words
-    return make_table(
-        (*changing, "albums", *(f"{method}: right / wrong" for method in methods)),
-        [
-            (*key, str(rows[0]["albums"]), *(line[method] for method in methods))
-            for key, line in lines.items()
-        ],
-    )

@@ -564,6 +564,14 @@ def test_every_option_has_an_entry_and_every_entry_an_option() -> None:
     assert sorted(ENTRIES) == sorted(OPTIONS)
 
 
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_speaks_of_names_and_numbers(verb: str) -> None:
+    done = CliRunner().invoke(app, [*verb.split(), "--help"], env={"COLUMNS": "200"})
+    assert done.exit_code == 0
+    for word in ("<bool>", "<str>", "<int", "<float", "list[", "..}"):
+        assert word not in done.output
+
+
 class _Recorder:
     """Functions in place of those that need an engine or minutes: they note their arguments."""
 

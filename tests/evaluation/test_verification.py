@@ -175,6 +175,23 @@ def test_eer_interval_by_person_holds_the_truth() -> None:
     assert held / 60 >= 0.85
 
 
+def test_a_rate_without_an_error_has_an_interval_by_its_people() -> None:
+    """Eight people without an error do not show that nobody errs, however many scores they have."""
+    people = np.repeat(np.arange(8), 50)
+    pairs = np.stack(np.triu_indices(8, 1), axis=1)
+    result = evaluate_verification(
+        np.full(400, 2.0), np.zeros(28), fars=[0.1], people=(people, pairs), n_bootstrap=50
+    )
+    high = wilson_interval(0, 8).high
+    assert_near(result["eer"]["high"], high, digits=9)
+    assert_near(result["verification_rates"][0]["low"], 1 - high, digits=9)
+    assert (result["eer"]["low"], result["verification_rates"][0]["high"]) == (0, 1)
+    mean = bootstrap_mean_interval(np.ones(400), people, n_bootstrap=50, random_state=0)
+    assert_near(mean.low, 1 - high, digits=9)
+    # A mean that is no rate keeps its percentiles.
+    assert bootstrap_mean_interval(np.full(400, 0.5), people, n_bootstrap=50) == (0.5, 0.5)
+
+
 def test_intervals_of_a_proportion() -> None:
     from scipy.stats import binom, binomtest
 

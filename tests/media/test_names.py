@@ -69,6 +69,7 @@ def test_pictures_that_share_a_cut_name_are_told_apart_by_title(tmp_path: Path) 
     [
         ("1-edited.jpg", "1.jpg", True),
         ("1-edited(2).jpg", "1(2).jpg", True),
+        ("1-EFFECTS.jpg", "1.jpg", True),
         ("1-edited.jpg", "1(2).jpg", False),
         ("1-modifie\u0301.jpg", "1.jpg", True),
         ("1-edi.jpg", "1.jpg", False),

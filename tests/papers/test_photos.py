@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mien.datasets._lfw import EMBEDDINGS
 from mien.errors import DataError, InputError, MissingDataError
 from papers.covered.run import _blocks, _calibrate, _Crops, _paint, _split_people, _truth
 from papers.photos.data import read_boxes
-from papers.photos.report import reproduce_photos
+from papers.photos.report import ENGINES, reproduce_photos
 from papers.photos.videos import match_boxes
 from tests.near import assert_near
 
@@ -86,3 +87,7 @@ def test_people_stay_on_one_side_and_odds_are_calibrated() -> None:
     scale, offset = _calibrate(share, truth)
     assert abs(scale - 2) < 0.25
     assert abs(offset) < 0.2
+
+
+def test_every_engine_of_the_whole_run_has_its_threshold() -> None:
+    assert set(ENGINES) <= set(EMBEDDINGS)

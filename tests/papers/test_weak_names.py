@@ -1,4 +1,4 @@
-"""Albums with the shares that were asked for, runs that go on where they stopped, and the page."""
+"""Albums with the shares that were asked for, runs that go on where they stopped, and rows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ import pytest
 
 from mien.errors import InputError
 from papers.weak_names.data import Album, People, draw_album
-from papers.weak_names.report import Kept, Setting, _row, make_tables
+from papers.weak_names.report import Kept, Setting, _row
 from papers.weak_names.run import METHODS, judge
+from tests.near import assert_near
 
 N_PEOPLE = 60
 
@@ -76,22 +77,10 @@ def test_a_run_goes_on_where_it_stopped(tmp_path: Path) -> None:
         Kept(file)
 
 
-def test_the_tables_of_the_page() -> None:
+def test_a_row_has_the_interval_over_albums_and_the_worst_of_them() -> None:
     found = np.asarray([[0.97, 0.03, 0.0], [0.95, 0.04, 0.01]])
-    rows = [
-        _row(Setting("sface", missing=missing), method, found)
-        for missing in (0.1, 0.3)
-        for method in ("WeakNames", "(a)")
-    ]
-    tables = make_tables(
-        [
-            {"title": "sface: missing and wrong names", "rows": rows},
-            {"title": "sface: 20 % of the names missing, 5 % wrong", "rows": rows[:2]},
-        ]
-    )
-    assert list(tables) == ["names sface", "aim sface"]
-    assert (
-        "| 10% | 2 | 96.0 [83.3, 100.0] / 0.50 [0.00, 6.85] | 96.0 / 0.5 |" in tables["names sface"]
-    )
-    assert "| sface | 2 | (a) |" in tables["aim sface"]
-    assert "95.0, 1.00 |" in tables["aim sface"]
+    row = _row(Setting("sface", missing=0.1), "WeakNames", found)
+    assert (row["names missing"], row["albums"]) == ("10%", 2)
+    assert_near(row["right"], (96.0, 96 - 12.7062, 100.0), digits=5)  # t of one degree of freedom
+    assert_near(row["worst album"], (95.0, 1.0), digits=9)
+    assert _row(Setting("sface"), "(a)", found[:1])["right"] == 97.0

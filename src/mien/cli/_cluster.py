@@ -45,7 +45,7 @@ OutFolder = Annotated[Path, typer.Option(metavar="FOLDER", help="New folder to w
 def run(
     photos: Annotated[
         list[Path],
-        typer.Argument(metavar="PHOTOS...", help="Folders and files of photographs, or one video."),
+        typer.Argument(metavar="PHOTOS", help="Folders and files of photographs, or one video."),
     ],
     out: OutFolder = Path("people"),
     resume: Annotated[

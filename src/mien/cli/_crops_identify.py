@@ -19,7 +19,7 @@ def run(
         Path, typer.Argument(metavar="MODEL", help="Model file of mien crops train committee.")
     ],
     faces: Annotated[
-        list[Path], typer.Argument(metavar="FACE...", help="Cut-out faces, or folders of them.")
+        list[Path], typer.Argument(metavar="FACE", help="Cut-out faces, or folders of them.")
     ],
     threshold: Annotated[
         float,

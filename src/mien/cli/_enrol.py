@@ -25,7 +25,7 @@ def run(
     photos: Annotated[
         list[Path],
         typer.Argument(
-            metavar="PHOTOS...",
+            metavar="PHOTOS",
             help="A folder with one folder per person, a CSV file with the columns file and "
             "person, or what mien cluster wrote. With --person: pictures or folders of one "
             "person. With --names: any folder of pictures.",

@@ -53,7 +53,7 @@ def note_unconfirmed(found: int) -> None:
 def run(
     photos: Annotated[
         list[Path],
-        typer.Argument(metavar="PHOTO...", help="Photographs, or folders of them."),
+        typer.Argument(metavar="PHOTO", help="Photographs, or folders of them."),
     ],
     gallery: GalleryOption,
     names: XmpOption = None,

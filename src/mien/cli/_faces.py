@@ -32,7 +32,7 @@ _WORDS = {
 Ids = Annotated[
     list[str],
     typer.Argument(
-        metavar="FACE...",
+        metavar="FACE",
         help="Ids of faces, as mien people faces shows them; the first letters are enough.",
     ),
 ]

@@ -23,7 +23,7 @@ def run(
     gallery: GalleryOption,
     people: Annotated[
         list[str] | None,
-        typer.Argument(metavar="NAME...", help="People who must all appear.", show_default=False),
+        typer.Argument(metavar="NAME", help="People who must all appear.", show_default=False),
     ] = None,
     without: Annotated[
         list[str] | None,

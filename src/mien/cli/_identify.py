@@ -35,7 +35,7 @@ _XMP = (None, "none", "sidecar", "embed")
 def run(
     photos: Annotated[
         list[Path],
-        typer.Argument(metavar="PHOTO...", help="Photographs, videos, or folders of them."),
+        typer.Argument(metavar="PHOTO", help="Photographs, videos, or folders of them."),
     ],
     gallery: GalleryOption,
     fpir: Fpir = 0.01,

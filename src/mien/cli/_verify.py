@@ -22,7 +22,7 @@ def run(
     photos: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="PHOTO PHOTO...",
+            metavar="PHOTO",
             help="A photograph, and one or more to compare it with.",
             show_default=False,
         ),

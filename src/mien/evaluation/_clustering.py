@@ -212,7 +212,8 @@ def evaluate_clustering(
     intervals: list[Any] = [None, None]
     if table.shape[0] > 1:
         draws = draw_people(table.shape[0], n_bootstrap, random_state)
-        intervals = [percentile_interval(r, confidence) for r in _bootstrap(table, draws)]
+        samples = _bootstrap(table, draws)
+        intervals = [percentile_interval(r, confidence, table.shape[0]) for r in samples]
     cubed = b_cubed(people, clusters)
     return {
         "n_samples": int(table.sum()),

@@ -145,11 +145,19 @@ def draw_people(n_people: int, n_draws: int, random_state: RandomState = None) -
     return counts.reshape(n_draws, n_people).astype(float)
 
 
-def percentile_interval(replicates: np.ndarray, confidence: float) -> Interval:
-    """Percentiles of bootstrap replicates (n_draws,); those that are NaN are left out."""
+def percentile_interval(
+    replicates: np.ndarray, confidence: float, n_people: int | None = None
+) -> Interval:
+    """Percentiles of bootstrap replicates (n_draws,); those that are NaN are left out.
+
+    ``n_people`` is given for a rate, 0 to 1. If it is 0 or 1 in every sample, drawing the same
+    people again cannot show what none of them did: the interval is Wilson's of so many trials.
+    """
     usable = replicates[~np.isnan(replicates)]
     if usable.size < max(2, replicates.size // 2):
         return Interval(float("nan"), float("nan"))
+    if n_people is not None and usable[0] in (0, 1) and (usable == usable[0]).all():
+        return wilson_interval(usable[0] * n_people, n_people, confidence)
     tail = (1 - confidence) / 2
     # "nearest" ranks: infinite replicates must not be interpolated
     low, high = np.quantile(usable, [tail, 1 - tail], method="inverted_cdf")
@@ -182,13 +190,16 @@ def bootstrap_mean_interval(
     Returns
     -------
     Interval
-        Percentiles of the mean over the bootstrap samples.
+        Percentiles of the mean over the bootstrap samples. For a rate of 0 or 1, Wilson's interval
+        with people as trials: that nobody erred does not show that nobody will.
 
     Examples
     --------
     >>> interval = bootstrap_mean_interval([1, 1, 0, 0], list("aabb"), random_state=0)
     >>> interval.low, interval.high
     (0.0, 1.0)
+    >>> round(bootstrap_mean_interval(np.zeros(40), np.arange(40), random_state=0).high, 3)
+    0.088
     """
     array = check_scores("values", values)
     codes = np.unique(
@@ -198,4 +209,7 @@ def bootstrap_mean_interval(
     counts = np.bincount(codes).astype(float)
     sums = np.bincount(codes, weights=array)
     draws = draw_people(counts.size, n_bootstrap, random_state)
-    return percentile_interval((draws @ sums) / (draws @ counts), confidence)
+    is_rate = bool(np.isin(array, (0, 1)).all())
+    return percentile_interval(
+        (draws @ sums) / (draws @ counts), confidence, counts.size if is_rate else None
+    )

@@ -658,5 +658,5 @@ def _add_person_intervals(
         (row, vr[:, np.searchsorted(edges, at)] if at >= 0 else np.zeros(draws.shape[0]))
         for row, at in zip(result["verification_rates"], held, strict=True)
     ]:
-        low, high = percentile_interval(values, result["confidence"])
+        low, high = percentile_interval(values, result["confidence"], draws.shape[1])
         row["low"], row["high"] = finite_or_none(low), finite_or_none(high)

@@ -194,7 +194,8 @@ def evaluate_verification(
     -----
     Score-level intervals: Wilson for rates (for the EER with 4 n_g n_i/(n_g + n_i) trials, as for
     the half total error rate), Hanley and McNeil for the area, normal for Cllr, none for
-    minimum Cllr. They hold the threshold fixed; the bootstrap does not.
+    minimum Cllr. They hold the threshold fixed; the bootstrap does not. A rate that is 0 or 1 in
+    every bootstrap sample gets Wilson's interval with people as trials.
     ``measurable`` is False where fewer than three false accepts are expected.
 
     Examples
@@ -222,7 +223,8 @@ def evaluate_verification(
     result["min_cllr"] = with_interval(least, None)
     result["cllr"] = _cllr_with_interval(genuine, impostor, failures, confidence) if llr else None
     if people is not None:
-        result["n_people"] = check_people(people, genuine.size, impostor.size)[2]
+        own, _, n_people = check_people(people, genuine.size, impostor.size)
+        result["n_people"] = n_people
         result["intervals"] = "person"
         replicates = bootstrap_verification(
             genuine,
@@ -236,12 +238,16 @@ def evaluate_verification(
         )
         for name in ("eer", "auc", "min_cllr", "cllr"):
             if name in replicates:
-                _replace_interval(result[name], replicates[name], confidence)
+                n = n_people if name in ("eer", "auc") else None
+                _replace_interval(result[name], replicates[name], confidence, n)
+        n_owners = np.unique(own).size
         for row, column in zip(result["verification_rates"], replicates["vr"].T, strict=True):
-            _replace_interval(row, column, confidence)
+            _replace_interval(row, column, confidence, n_owners)
     return result
 
 
-def _replace_interval(row: dict[str, Any], replicates: np.ndarray, confidence: float) -> None:
-    low, high = percentile_interval(replicates, confidence)
+def _replace_interval(
+    row: dict[str, Any], replicates: np.ndarray, confidence: float, n_people: int | None
+) -> None:
+    low, high = percentile_interval(replicates, confidence, n_people)
     row["low"], row["high"] = finite_or_none(low), finite_or_none(high)

@@ -30,7 +30,8 @@ _TAKEOUT_CUT = 46
 _TAKEOUT_WORD = ".supplemental-metadata"
 _EDITED = (
     "-edited", "-bearbeitet", "-modifié", "-editado", "-ha editado", "-editat", "-modificato",
-    "-bewerkt", "-edytowane", "-編集済み", "-effects",
+    "-bewerkt", "-edytowane", "-編集済み",
+    "-effects", "-EFFECTS", "-smile", "-SMILE", "-mix", "-MIX",
 )  # fmt: skip
 #: Letters of a picture's name without its suffix that Takeout keeps.
 _PICTURE_CUT = 47
