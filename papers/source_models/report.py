@@ -169,7 +169,8 @@ def _describe_impostors(card: dict[str, Any]) -> list[str]:
             "Where impostors of other cameras and crowds lie (see the page on rates):",
             "",
         ]
-        lines += _markdown_table(rows)
+        # A mark, as in guides: the command writes what stands here.
+        lines += ["<!-- priors -->", "", *_markdown_table(rows), "", "<!-- end -->"]
     if "camera" in card:
         camera = CameraModel.from_dict(card["camera"])
         sizes = " and ".join(f"{size:g}" for size in camera.sizes)
