@@ -73,7 +73,8 @@ class CameraModel:
         -------
         ImpostorPrior
             Its narrow part about the expected shift; the wide one, for what the pictures do not
-            show, is at least as wide as it was. A shift below that of the shipped calibration counts as 0.
+            show, is at least as wide as it was. A shift below that of the shipped calibration
+            counts as 0.
         """
         X = np.asarray(X, dtype=np.float64)
         if X.ndim != 2 or X.shape[1] != self.weights.shape[1]:
