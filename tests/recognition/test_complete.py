@@ -17,7 +17,7 @@ from mien.errors import DataError, InputError
 from mien.faces import TEMPLATE, Face, align_face, load_engine
 from mien.media import read_image, write_image
 from mien.recognition import complete, frame_face, load_completer
-from mien.recognition._complete import _fill_face, _fit_edge
+from mien.recognition._complete import _fill_face, _fit_edge, _smooth
 from papers.completion.paint import paste_cover
 from tests.near import assert_near
 
@@ -107,6 +107,16 @@ def test_the_edge_has_no_step_and_the_middle_is_the_models() -> None:
     assert np.all(carried[28:30, 40:80] > 0.17)
     assert np.all(carried[30:32, 40:80] > 0.14)
     assert np.abs(carried[55:65, 55:65]).max() < 0.02
+
+
+@pytest.mark.parametrize(("shape", "sigma"), [((90, 61), 2.0), ((301, 218), 14.0), ((5, 40), 60.0)])
+def test_a_wide_gaussian_by_way_of_blocks_is_that_gaussian(shape, sigma) -> None:
+    y, x = np.mgrid[: shape[0], : shape[1]] / 40
+    picture = (0.5 + 0.3 * np.sin(3 * x) * np.cos(2 * y)).astype(np.float32)
+    picture[: shape[0] // 2] = 0
+    naive = ndimage.gaussian_filter(picture, sigma, mode="nearest")
+    assert np.abs(_smooth(picture, sigma) - naive).max() < 0.02
+    assert np.abs(_smooth(np.ones(shape, np.float32), sigma) - 1).max() < 1e-5
 
 
 def test_the_frame_reaches_below_the_square_of_the_engine(face: Face) -> None:

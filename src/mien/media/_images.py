@@ -224,7 +224,10 @@ def write_image(path: str | os.PathLike[str], image: Any) -> Path:
     check_output(path)
     buffer = io.BytesIO()
     try:
-        Image.fromarray(np.ascontiguousarray(array)).save(buffer, kind, **mark_picture(kind))
+        # Level 4 takes less than half the time of zlib's usual 6 for a twelfth more bytes.
+        Image.fromarray(np.ascontiguousarray(array)).save(
+            buffer, kind, compress_level=4, **mark_picture(kind)
+        )
     except OSError as error:
         raise DataError(f"{str(path)!r} cannot be written: {error}") from error
     with atomic_path(path, private=True, flush=False) as partial:
