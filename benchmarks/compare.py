@@ -25,10 +25,16 @@ from mien.committee import RandomSamplingLDA
 from mien.datasets import make_faces
 from mien.evaluation import equal_error_rate, roc
 from mien.kernelmaps import Fastfood
-from mien.multiview import MixturePCCA
+from mien.multiview import MixturePCCA, MultiViewSuperVector
 from mien.sparse import KSVD, orthogonal_matching_pursuit
-from mien.subspace import RelevantComponents
+from mien.subspace import KernelNullSpaceProjection, NullSpaceProjection, RelevantComponents
 from mien.verification import JointBayesian
+try:
+    from mien.completion import FaceCompleter
+    complete = FaceCompleter.complete
+except ImportError:  # what older checkouts call it
+    from mien.reconstruction import FaceHallucinator as FaceCompleter
+    complete = FaceCompleter.reconstruct
 warnings.simplefilter("ignore")
 rng = np.random.default_rng(0)
 y = np.repeat(np.arange(1000), 5)
@@ -37,7 +43,13 @@ X /= np.linalg.norm(X, axis=1, keepdims=True)
 model = JointBayesian(tol=1e-2).fit(X, y)
 atoms = X[::10] / np.linalg.norm(X[::10], axis=1, keepdims=True)
 genuine, impostor = rng.standard_normal(50_000) + 1.5, rng.standard_normal(500_000)
+wide, pairs = rng.standard_normal((400, 1024)), np.repeat(np.arange(200), 2)
+first, second = (list(X[:, part].reshape(100, 50, 32)) for part in (slice(32), slice(32, 64)))
+faces = make_faces(100, 4, size=32, random_state=0).images
 file = os.path.join(tempfile.mkdtemp(), "model.mien")
+# Older checkouts have no other null space than the exact one.
+exact = {"regularization": 0}
+exact = exact if "regularization" in inspect.signature(NullSpaceProjection).parameters else {}
 # What older checkouts call the number of atoms per signal.
 known = inspect.signature(orthogonal_matching_pursuit).parameters
 eight = {"n_nonzero_coefs" if "n_nonzero_coefs" in known else "n_nonzero": 8}
@@ -47,6 +59,11 @@ CALLS = {
     "Joint Bayesian, 5,000 × 5,000 scores": "model.score_matrix(X)",
     "save and load": "mien.save(model, file); mien.load(file)",
     "relevant components, all of them, fit": "RelevantComponents(None).fit(X, y)",
+    "relevant components, by default, fit": "RelevantComponents().fit(X, y)",
+    "exact null space, 400 × 1,024": "NullSpaceProjection(**exact).fit(wide, pairs)",
+    "null space, by default": "NullSpaceProjection().fit(wide, pairs)",
+    "exact kernel null space": "KernelNullSpaceProjection(sigma=9.0, **exact).fit(wide, pairs)",
+    "kernel null space, by default": "KernelNullSpaceProjection(sigma=9.0).fit(wide, pairs)",
     "committee of 5, fit": "RandomSamplingLDA(n_members=5, random_state=0).fit(X[:1000], y[:1000])",
     "equal error rate, 550,000 scores": "equal_error_rate(genuine, impostor)",
     "ROC, 550,000 scores": "roc(genuine, impostor)",
@@ -56,6 +73,12 @@ CALLS = {
     "mixture of PCCA, 5 iterations": (
         "MixturePCCA(8, n_latent=4, max_iter=5, random_state=0).fit(X[:, :32], X[:, 32:64])"
     ),
+    "super vector, 100 bags of 50": (
+        "MultiViewSuperVector(MixturePCCA(4, n_latent=4, max_iter=3, random_state=0))"
+        ".fit(first, second).transform(first, second)"
+    ),
+    "ridge completer, 400 faces": "complete(FaceCompleter('ridge').fit(faces), faces)",
+    "blend completer, 400 faces": "complete(FaceCompleter('blend').fit(faces), faces)",
     "200 rendered faces": "make_faces(50, 4, 64, random_state=0)",
 }
 SERVE = """

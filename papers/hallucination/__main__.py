@@ -30,15 +30,24 @@ def main(
             "--curve", help="Only draw what more faces bring, to the linear estimate and others."
         ),
     ] = False,
+    few: Annotated[
+        bool,
+        typer.Option(
+            "--few", help="Only compare what helps small sets (ORL and Yale), foreign faces too."
+        ),
+    ] = False,
     beside: Annotated[
         list[str] | None,
         typer.Option(
-            help="For --curve: kernel ridge, auto, or none beside ridge. Repeat for several.",
-            show_default="kernel ridge and auto",
+            help="For --curve: reweighted ridge, kernel ridge, auto, or none beside ridge. Repeat "
+            "for several.",
+            show_default="all three",
         ),
     ] = None,
 ) -> Any:
     """Complete faces from the eyes with the six methods of the paper, and with ours."""
+    if few and (curve or study or sets):
+        raise InputError("--few goes with no --curve, --study or --set: leave them out")
     if curve and study:
         raise InputError("--study has no effect with --curve: leave one of them out")
     if beside and not curve:
@@ -52,6 +61,7 @@ def main(
         quick=run.quick,
         study=study,
         curve=curve,
+        few=few,
         beside=choose(beside, BESIDE, "completer"),
         random_state=run.seed,
     )

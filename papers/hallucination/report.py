@@ -14,6 +14,7 @@ from mien.errors import InputError
 from mien.reports import Report, plot_curves, plot_histograms, plot_roc
 from papers.hallucination.curve import BESIDE, add_curve
 from papers.hallucination.data import SIZE, Faces, load_sets
+from papers.hallucination.few import add_few
 from papers.hallucination.run import (
     ROWS,
     run_row,
@@ -34,6 +35,7 @@ def reproduce_hallucination(
     quick: bool = False,
     study: bool = False,
     curve: bool = False,
+    few: bool = False,
     beside: tuple[str, ...] = BESIDE,
     random_state: int = 0,
 ) -> Report:
@@ -51,8 +53,10 @@ def reproduce_hallucination(
         Also measure how the dictionaries depend on K and β, on the first set.
     curve : bool
         Instead of all this, draw what more faces bring to ridge and to others.
+    few : bool
+        Instead of all this, compare what helps where faces are few.
     beside : tuple of str
-        Which others: some of "kernel ridge" and "auto", or none.
+        Which others: some of "reweighted ridge", "kernel ridge" and "auto", or none.
     random_state : int
         Seed of splits, maps and dictionaries.
 
@@ -68,6 +72,9 @@ def reproduce_hallucination(
         "Half a face",
         "Whole faces of 32×32 pixels from the top 13 rows; nobody is in training and in test",
     )
+    if few:
+        add_few(report, home, quick, random_state)
+        return report
     for n, faces in enumerate(load_sets(sets, home, quick, random_state)):
         if curve:
             add_curve(report, faces, random_state, beside)

@@ -16,8 +16,8 @@ def main(
     part: Annotated[
         list[str] | None,
         typer.Option(
-            help="groups, scale, committee, votes, engines, missed, completion or bags. Repeat for "
-            "several.",
+            help="groups, scale, committee, votes, engines, missed, completion, bags or chosen "
+            "(bags with settings chosen). Repeat for several.",
             show_default="all",
         ),
     ] = None,

@@ -26,7 +26,6 @@ from mien.datasets import (
 from mien.errors import NumericsWarning
 from mien.evaluation import psnr
 from mien.faces import load_engine
-from mien.multiview import Bags, FisherVector, MixturePCCA, MultiViewSuperVector, join_views
 from mien.subspace import (
     KernelNullSpaceProjection,
     NearestNeighbourIdentifier,
@@ -35,6 +34,7 @@ from mien.subspace import (
     RelevantComponents,
 )
 from papers.committee.preparation import CANDIDATES
+from papers.other_sets.bags import CHOSEN, score_chosen, score_defaults
 from papers.other_sets.data import (
     FACES,
     VECTORS,
@@ -44,8 +44,7 @@ from papers.other_sets.data import (
     load_vectors,
 )
 from papers.source_models.data import SHIFTS
-from papers.super_vector.data import load_set, select_bags
-from papers.super_vector.run import reduce_view
+from papers.super_vector.data import load_set
 from papers.weak_labels.soft import Centred, ShrunkenLDA, make_tasks, neighbour_errors
 
 __all__ = ["PARTS", "Part", "Work"]
@@ -377,63 +376,12 @@ def _completion(name: str, work: Work) -> Scores:
 
 
 def _bags(name: str, work: Work) -> Scores:
+    return score_defaults(load_set(name, work.home, work.draws, work.seed, work.quick), work.seed)
+
+
+def _chosen(name: str, work: Work) -> Scores:
     data = load_set(name, work.home, work.draws, work.seed, work.quick)
-    scores: Scores = {}
-    for draw, (train, test) in enumerate(data.splits):
-        seed = work.seed + draw
-        rng = np.random.default_rng(seed)
-        first, second = (reduce_view(view, train, rng) for view in (data.first, data.second))
-        # A mixture of few pairs follows each of them: a component needs a thousand, and a hundred
-        # where there is nothing but Z. Fisher vectors have the components that suit them.
-        pairs = int(np.diff(first.offsets)[train].sum())
-        sizes = min(data.n_components, max(1, pairs // 1000)), min(128, max(1, pairs // 100))
-        encoded = _encodings(first, second, train, data.n_components, sizes, seed)
-        for method, vectors in encoded.items():
-            machine = LinearSVC(C=10.0, dual=True, max_iter=3000, random_state=0)
-            machine.fit(vectors[train], data.labels[train])
-            _add(scores, method, 100 * machine.score(vectors[test], data.labels[test]))
-    return scores
-
-
-def _encodings(
-    first: Bags, second: Bags, train: np.ndarray, K: int, sizes: tuple[int, int], seed: int
-) -> dict[str, np.ndarray]:
-    """Vectors (n_bags, d) of each encoding with the settings that it has by default."""
-    views = {"first": first, "second": second, "both": join_views(first, second)}
-    known = {view: select_bags(bags, train) for view, bags in views.items()}
-    fisher = {
-        view: FisherVector(K, max_descriptors=20_000, max_iter=15, random_state=seed)
-        .fit(known[view])
-        .transform(bags)
-        for view, bags in views.items()
-    }
-    q = min(8, *(view.descriptors.shape[1] for view in (first, second)))
-
-    def learn(components: int, gradient: bool) -> MultiViewSuperVector:
-        mixture = MixturePCCA(components, q, max_iter=30, tol=1e-3, floor=1e-4, random_state=seed)
-        encoder = MultiViewSuperVector(
-            mixture, gradient=gradient, max_descriptors=20_000, random_state=seed
-        )
-        return encoder.fit(known["first"], known["second"])
-
-    model = learn(sizes[0], True)
-    found = {}
-    for method, params in (
-        ("Z + G", {}),
-        ("Z + G, each of unit length, intra", {"joint": False, "intra": True}),
-        ("Z + G, each of unit length", {"joint": False}),
-        ("G", {"latent": False}),
-        ("Z", {"gradient": False}),
-    ):
-        model.set_params(latent=True, gradient=True, joint=True, intra=False)
-        found[method] = model.set_params(**params).transform(first, second)
-    alone = learn(sizes[1], False).transform(first, second)
-    joint = fisher["both"]
-    found["Z of 128 beside a Fisher vector"] = np.hstack([alone, joint]) / np.sqrt(2)
-    found["Fisher vectors, concatenated"] = np.hstack([fisher["first"], fisher["second"]])
-    found["Fisher vectors, concatenated"] /= np.sqrt(2)
-    found["joint Fisher vector"] = joint
-    return found
+    return score_chosen(data, work.seed, (4, 8) if work.quick else (16, 64, 256))
 
 
 def _quietly(run: Callable[[str, Work], Scores]) -> Callable[[str, Work], Scores]:
@@ -520,6 +468,14 @@ PARTS: dict[str, Part] = {
          "Z of 128 beside a Fisher vector"),
         ("Fisher vectors, concatenated", "joint Fisher vector"),
         _quietly(_bags),
+        higher=True,
+    ),
+    "chosen": Part(
+        "Classes of bags of many descriptors, settings chosen inside the training half",
+        "accuracy %",
+        ("orl", "corel", "lfw", "kth", "kth-mbh"),
+        *CHOSEN,
+        _quietly(_chosen),
         higher=True,
     ),
 }  # fmt: skip

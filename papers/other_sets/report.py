@@ -11,8 +11,9 @@ import numpy as np
 from scipy.stats import t as student
 
 from mien._core.progress import report as report_progress
+from mien._core.validation import check_choice
 from mien.cli import console
-from mien.errors import InputError, MissingDataError
+from mien.errors import MissingDataError
 from mien.reports import Report
 from papers.other_sets.parts import PARTS, Part, Scores, Work
 
@@ -53,6 +54,10 @@ def compare_on_other_sets(
     -------
     Report
     """
+    if sets is not None:
+        there = {name for part in parts for name in PARTS[part].sets}
+        for name in sets:
+            check_choice("set", name, tuple(sorted(there)))
     work = Work(home, draws, random_state, quick)
     report = Report("Defaults on other sets", f"{draws} random divisions each, paired")
     for name in parts:
@@ -74,7 +79,7 @@ def compare_on_other_sets(
         if found:
             _add(report, part, found)
     if not report.to_dict()["parts"]:
-        raise InputError(f"none of the parts has the sets {', '.join(sets or ())}")
+        raise MissingDataError("none of the sets was found")
     return report
 
 
@@ -159,6 +164,20 @@ def leave_one_set_out(part: Part, found: dict[str, Scores]) -> list[dict[str, An
     return rows
 
 
+def _means(
+    found: dict[str, Scores], title: str, names: list[str], digits: int
+) -> list[dict[str, Any]]:
+    """A row per name with its mean on every set."""
+    return [
+        {title: name}
+        | {
+            where: round(_mean(scores[name]), digits) if name in scores else None
+            for where, scores in found.items()
+        }
+        for name in names
+    ]
+
+
 def _add(report: Report, part: Part, found: dict[str, Scores]) -> None:
     report.heading(part.title)
     report.table(
@@ -169,19 +188,14 @@ def _add(report: Report, part: Part, found: dict[str, Scores]) -> None:
     )
     digits = 2 if part.margin < 0.1 else 1
     names = list(dict.fromkeys(name for scores in found.values() for name in scores))
+    compared = {*part.ours, *part.others}
     report.table(
         f"All methods, {part.unit}",
-        [
-            {"method": name}
-            | {
-                where: round(_mean(scores[name]), 3 if name.startswith("agreement") else digits)
-                if name in scores
-                else None
-                for where, scores in found.items()
-            }
-            for name in names
-        ],
+        _means(found, "method", [name for name in names if name in compared], digits),
     )
+    beside = [name for name in names if name not in compared]
+    if beside:
+        report.table("What goes with it", _means(found, "mean over divisions", beside, 3))
     chosen = leave_one_set_out(part, found)
     if chosen:
         report.table("Which of ours the other sets would choose", chosen)

@@ -405,6 +405,8 @@ ENTRIES: dict[str, str] = {
     "crops train completer --starts": "--starts 3",
     "crops train completer --directions": "--directions 7",
     "crops train completer --mirror": "--no-mirror",
+    "crops train completer --shift": "--shift 1",
+    "crops train completer --foreign": "--foreign shipped",
     "crops train completer --max-entry": "--max-entry 0.3",
     "crops train completer --functions": "--functions sin",
     "crops train completer --dekernelize": "--dekernelize atoms",
@@ -509,6 +511,8 @@ REFUSED = {
     "crops train completer {album} --out {new}/m --components 9": "--components has no effect",
     "crops train completer {album} --out {new}/m --completer pca --beta 2": "--beta has no effect",
     "crops train completer {album} --out {new}/m --checkpoint c": "--checkpoint has no effect",
+    "crops train completer {album} --out {new}/m --completer pca --foreign shipped":
+        "--foreign has no effect",
     "crops train encoder {album} --out {new}/m --kind fisher --latent 3": "--latent has no effect",
     "crops train encoder {album} --out {new}/m --kind fisher --parts latent": "--parts has no",
     "crops train encoder {album} --out {new}/m --kind fisher --lengths each": "--lengths has no",

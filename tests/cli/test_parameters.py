@@ -72,7 +72,7 @@ TABLE: list[tuple[Any, str, dict[str, str]]] = [
     }),
     (FaceCompleter, "crops train completer", {
         "completer": "--completer", "cover": "--cover", "mirror": "--mirror",
-        "keep_visible": "visible pixels are never changed", "batch_size": _RUN,
+        "shift": "--shift", "keep_visible": "visible pixels are never changed", "batch_size": _RUN,
     }),
     *((type(make_completer(name)), "crops train completer", _COMPLETER) for name in COMPLETERS),
     (MixturePCCA, "crops train encoder", {

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -237,3 +238,60 @@ def test_ridge_of_large_and_small_features_can_be_saved(streamed: bool) -> None:
         model.fit(X)
     assert model.covariance_.max() > 1e12
     assert_near(load_bytes(save_bytes(model), "a copy").transform(X), model.transform(X))
+
+
+def test_foreign_vectors_help_few_of_one_s_own() -> None:
+    own, others, asked = _vectors(12, seed=2), _vectors(2000, seed=3), _vectors(300, seed=4)
+    foreign = RidgeCompleter(cover=COVER).fit(others + 7)
+    alone = RidgeCompleter(cover=COVER).fit(own)
+    model = RidgeCompleter(cover=COVER).fit(own, foreign=foreign)
+    assert alone.foreign_share_ == 0
+    assert model.foreign_share_ > 0
+    assert model.score(asked) > alone.score(asked)
+    # The definition: one's own mean, the mixed covariance, and a ridge regression.
+    train = own[~split_held_out(len(own))]
+    share = model.foreign_share_
+    mixed = (1 - share) * np.cov(train.T, bias=True) + share * np.cov(others[200:].T, bias=True)
+    assert_near(model.covariance_, mixed, digits=5)
+    system = mixed[np.ix_(~COVER, ~COVER)] + model.alpha_ * np.eye(6)
+    weights = np.linalg.solve(system, mixed[np.ix_(~COVER, COVER)])
+    wanted = (asked[:, ~COVER] - train.mean(axis=0)[~COVER]) @ weights + train.mean(axis=0)[COVER]
+    assert_near(model.complete(asked, cover=COVER)[:, COVER], wanted, digits=5)
+    assert load_bytes(save_bytes(model), "model").foreign_share_ == share
+
+
+def test_foreign_vectors_of_another_kind_are_left_aside() -> None:
+    own = _vectors(400, seed=2)
+    noise = np.random.default_rng(5).normal(scale=9, size=(500, 10))
+    model = RidgeCompleter(cover=COVER).fit(own, foreign=RidgeCompleter(cover=COVER).fit(noise))
+    assert model.foreign_share_ == 0
+    assert_near(model.weights_, RidgeCompleter(cover=COVER).fit(own).weights_)
+
+
+@pytest.mark.parametrize("name", ["blend", "auto"])
+def test_parts_that_can_lean_on_foreign_vectors_do(name: str) -> None:
+    foreign = LowRankCompleter(4, cover=COVER).fit(_vectors(500, seed=3))
+    parts = [("ridge", RidgeCompleter()), ("pca", PCACompleter(3))]
+    model = make_completer(name, completers=parts, cover=COVER).fit(_vectors(12), foreign=foreign)
+    chosen = model if name == "blend" else model.completer_
+    ridge = chosen.completers_["ridge"] if hasattr(chosen, "completers_") else chosen
+    assert ridge.foreign_share_ > 0
+    assert model._covariance().shape == (10, 10)
+    # A low-rank model says how vectors vary as nearly as its directions can.
+    exact = np.cov(_vectors(500, seed=3)[50:].T, bias=True)
+    assert np.abs(foreign._covariance() - exact).max() < 0.05 * np.abs(exact).max()
+
+
+def test_what_cannot_be_leaned_on_is_said() -> None:
+    X = _vectors(50)
+    ridge = RidgeCompleter(cover=COVER)
+    with pytest.raises(InputError, match="PCACompleter cannot learn beside"):
+        PCACompleter(3, cover=COVER).fit(X, foreign=ridge)
+    with pytest.raises(InputError, match="keeps no covariance"):
+        ridge.fit(X, foreign=PCACompleter(3, cover=COVER).fit(X))
+    with pytest.raises(InputError, match="has 4 features"):
+        ridge.fit(X, foreign=RidgeCompleter().fit(X[:, :4]))
+    with pytest.raises(TypeError, match="foreign must be a completer; got str"):
+        ridge.fit(X, foreign="shipped")
+    with pytest.raises(NotFittedError):
+        ridge.fit(X, foreign=RidgeCompleter())

@@ -24,6 +24,7 @@ from mien.completion import (
     make_cover,
     refine_cover,
 )
+from mien.completion._stream import _move
 from mien.datasets import iter_faces, make_faces
 from mien.errors import InputError
 from mien.sparse import orthogonal_matching_pursuit
@@ -335,3 +336,44 @@ def test_a_cover_is_drawn_to_the_pixel() -> None:
     refined = refine_cover(face, rough)
     assert (refined & truth).sum() / (refined | truth).sum() > 0.8
     assert not refine_cover(face, np.full((64, 64), 0.05)).any()
+
+
+def test_faces_are_moved_in_four_directions() -> None:
+    images = np.arange(2 * 3 * 4, dtype=np.float32).reshape(2, 3, 4) / 24
+    still, up, down, left, right = _move(images, 1)
+    np.testing.assert_array_equal(still, images)
+    np.testing.assert_array_equal(up[:, :2], images[:, 1:])
+    np.testing.assert_array_equal(up[:, 2], images[:, 2])
+    np.testing.assert_array_equal(down[:, 1:], images[:, :2])
+    np.testing.assert_array_equal(left[:, :, :3], images[:, :, 1:])
+    np.testing.assert_array_equal(right[:, :, 1:], images[:, :, :3])
+    np.testing.assert_array_equal(right[:, :, 0], images[:, :, 0])
+    assert len(list(_move(images[..., None].repeat(3, axis=3), 2))) == 5
+
+
+def test_moved_faces_and_faces_of_others_are_learned_from(faces: Any, tmp_path: Path) -> None:
+    train, test = faces
+    few = train[:60]
+    plain = FaceCompleter("ridge").fit(few)
+    moved = FaceCompleter("ridge", shift=1).fit(few)
+    # What was learned is the covariance of the faces, moved and mirrored.
+    copies = np.concatenate(list(_move(few[6:].astype(np.float64), 1)))
+    copies = np.concatenate([copies, copies[:, :, ::-1]]).reshape(-1, 256)
+    ridge: Any = moved.completer_
+    assert_near(ridge.covariance_, np.cov(copies.T, bias=True), digits=4)
+    foreign = FaceCompleter("ridge", cover="lower").fit(train[60:])
+    beside = FaceCompleter("ridge").fit(few, foreign=foreign)
+    assert beside.completer_.foreign_share_ > 0
+    error = {
+        name: np.mean((model.complete(test) - test) ** 2)
+        for name, model in (("plain", plain), ("beside", beside))
+    }
+    assert error["beside"] < error["plain"]
+    mien.save(moved, tmp_path / "moved")
+    assert mien.load(tmp_path / "moved").shift == 1
+    with pytest.raises(InputError, match="one or two pixels"):
+        FaceCompleter("ridge", shift=16).fit(few)
+    with pytest.raises(InputError, match="bring them to one size"):
+        FaceCompleter("ridge").fit(few[:, :8, :8], foreign=foreign)
+    with pytest.raises(TypeError, match="FaceCompleter; got RidgeCompleter"):
+        FaceCompleter("ridge").fit(few, foreign=ridge)

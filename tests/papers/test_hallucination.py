@@ -45,9 +45,20 @@ def test_whole_report_of_a_small_set(
 
 
 def test_a_learning_curve_adds_people(small: data.Faces, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(curves, "_KERNEL_FACES", 100)
+    monkeypatch.setattr(curves, "_WIDTH_FACES", 200)
     monkeypatch.setattr(curves, "_AUTO_FACES", 200)
-    monkeypatch.setattr(curves, "FeatureRidgeCompleter", lambda **given: PCACompleter(10))
+    widths = []
+
+    class Kernel(PCACompleter):
+        def _learn(self, *given: Any) -> None:
+            super()._learn(*given)
+            self.sigma_ = 4.0
+
+    def make_kernel(sigma: float | None, random_state: int) -> Kernel:
+        widths.append(sigma)
+        return Kernel(10)
+
+    monkeypatch.setattr(curves, "FeatureRidgeCompleter", make_kernel)
     monkeypatch.setattr(curves, "AutoCompleter", lambda **given: PCACompleter(20))
     monkeypatch.setattr(hallucination, "load_sets", lambda *args: [small])
     report = hallucination.reproduce_hallucination(sets=("rendered",), quick=True, curve=True)
@@ -62,7 +73,12 @@ def test_a_learning_curve_adds_people(small: data.Faces, monkeypatch: pytest.Mon
     )
     assert set(alone.to_dict()["parts"][0]["rows"][0]) & {"ridge", "auto"} == {"ridge"}
     assert _value(rows[-1]["ridge"]) > _value(rows[0]["ridge"])
-    assert [bool(row.get("kernel ridge")) for row in rows] == [True, False, False]
+    # A width that was chosen by enough faces is kept.
+    assert widths[:3] == [None, None, 4.0]
+    gain = _value(rows[-1]["reweighted ridge − ridge"])
+    assert gain == pytest.approx(
+        _value(rows[-1]["reweighted ridge"]) - _value(rows[-1]["ridge"]), abs=1e-3
+    )
     gains = [row["gain of the last doubling"] for row in rows]
     assert gains[0] is None
     assert gains[1] == pytest.approx(_value(rows[1]["ridge"]) - _value(rows[0]["ridge"]), abs=0.006)

@@ -15,6 +15,7 @@ __all__ = ["run"]
 
 _FACES = 4000
 _HELD_OUT = "chosen on held-out people"
+_LEANING = ("auto", "blend", "ridge")
 
 
 class Functions(StrEnum):
@@ -164,6 +165,23 @@ def run(
             help="Also learn from every face mirrored; not for faces whose sides differ.",
         ),
     ] = True,
+    shift: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=8,
+            help="Also learn from every face moved by this many pixels in each direction: 1 for "
+            "hundreds of faces that are not exactly aligned.",
+        ),
+    ] = 0,
+    foreign: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL|shipped",
+            help="For ridge, blend and auto: a completer of many faces of others, of the same "
+            "size, to lean on where yours are few; shipped takes mien's own, of 64 pixels.",
+        ),
+    ] = None,
     faces: Annotated[
         int | None,
         typer.Option(
@@ -215,6 +233,8 @@ def run(
     for option, (parameter, value) in options.items():
         if parameter not in known:
             refuse(f"has no effect with --completer {completer}", **{option: value})
+    if completer not in _LEANING:
+        refuse(f"has no effect with --completer {completer}", foreign=foreign)
     settings = {name: value for name, value in options.values() if value is not None}
     with showing_progress():
         model, n_faces = train_completer(
@@ -223,6 +243,8 @@ def run(
             size=size,
             cover=cover,
             mirror=mirror,
+            shift=shift,
+            foreign=foreign,
             n_rendered=faces or _FACES,
             home=data_home,
             random_state=seed,

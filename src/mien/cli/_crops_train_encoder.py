@@ -70,7 +70,11 @@ def run(
     ] = Second.lbp,
     kind: Annotated[Kind, typer.Option(help="Kind of encoding.")] = Kind.super_vector,
     components: Annotated[
-        int, typer.Option(min=1, help="Number of components of the mixture.")
+        int,
+        typer.Option(
+            min=1,
+            help="Number of components of the mixture; 64 for tens of thousands of patches.",
+        ),
     ] = 16,
     latent: Annotated[
         int | None,

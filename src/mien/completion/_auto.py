@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mien.completion._base import BatchStream, Completion, squared_error
+from mien.completion._base import BatchStream, Completer, Completion, squared_error
 from mien.completion._blend import BlendCompleter, CompositeCompleter, Named
 from mien.completion._feature_ridge import FeatureRidgeCompleter
 from mien.completion._mixture import MixtureCompleter
@@ -74,8 +74,17 @@ class AutoCompleter(CompositeCompleter):
         return self.completer_.any_cover
 
     def _learn(self, stream: BatchStream, held_out: np.ndarray) -> None:
+        self._choose(self._fit_parts(stream, held_out), held_out)
+
+    def _learn_beside(self, stream: BatchStream, held_out: np.ndarray, foreign: np.ndarray) -> None:
+        self._choose(self._fit_parts(stream, held_out, foreign), held_out)
+
+    def _covariance(self) -> np.ndarray | None:
+        return self.completer_._covariance()
+
+    def _choose(self, parts: dict[str, Completer], held_out: np.ndarray) -> None:
+        """Take the best of fitted parts and of their blend."""
         visible = ~self.cover_
-        parts = self._fit_parts(stream, held_out)
         if len(parts) > 1:
             blend = BlendCompleter(self.completers, cover=self.cover_)
             blend.n_features_in_, blend.cover_ = self.n_features_in_, self.cover_

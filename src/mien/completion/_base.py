@@ -15,7 +15,7 @@ from mien._core.rows import check_rows, validate_rows
 from mien._core.statistics import GroupStatistics
 from mien._core.types import FLOATS
 from mien._core.validation import check_labels
-from mien.errors import InputError
+from mien.errors import InputError, InputTypeError
 
 __all__ = [
     "BatchStream",
@@ -88,11 +88,22 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
     #: Whether covers (and linear views) other than that of ``fit`` can be completed.
     any_cover: bool = True
 
+    #: Whether ``fit`` can learn from a completer of foreign vectors as well.
+    takes_foreign: bool = False
+
     # ------------------------------------------------------------------ of a subclass
 
     @abstractmethod
     def _learn(self, stream: BatchStream, held_out: np.ndarray) -> None:
         """Learn from batches (n_i, d) for ``cover_``; vectors (k, d) held out choose the rest."""
+
+    def _learn_beside(self, stream: BatchStream, held_out: np.ndarray, foreign: np.ndarray) -> None:
+        """As ``_learn``, with the covariance (d, d) of foreign vectors to lean on."""
+        raise NotImplementedError
+
+    def _covariance(self) -> np.ndarray | None:
+        """Covariance (d, d) of the vectors as far as it was learned; None if it was not."""
+        return None
 
     @abstractmethod
     def _estimate(self, seen: np.ndarray, view: np.ndarray) -> Completion:
@@ -105,7 +116,9 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
     # ------------------------------------------------------------------ learning
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, *, groups: Any = None, foreign: Completer | None = None
+    ) -> Self:
         """Learn from whole vectors.
 
         Parameters
@@ -117,6 +130,9 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         groups : (n,) or None
             Who each row belongs to. Whole people are then held out to choose penalties; without
             it the first rows are, as rows of one person usually stand together.
+        foreign : Completer or None
+            Fitted on many other vectors of the same features: its covariance helps where X has
+            few rows (:class:`RidgeCompleter`).
         """
         X = validate_rows(self, X, dtype=FLOATS, order="C", ensure_min_samples=2, largest=_LARGEST)
         held_out = split_held_out(len(X), groups)
@@ -124,10 +140,13 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
         return self._fit(
             lambda: (train[low : low + _BATCH] for low in range(0, len(train), _BATCH)),
             X[held_out],
+            None if foreign is None else self._check_foreign(foreign),
         )
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit_batches(self, batches: BatchStream, *, held_out: Any) -> Self:
+    def fit_batches(
+        self, batches: BatchStream, *, held_out: Any, foreign: Completer | None = None
+    ) -> Self:
         """Learn from data larger than memory.
 
         Parameters
@@ -136,6 +155,8 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
             Returns an iterator of batches (n_i, n_features), the same at every pass.
         held_out : (k, n_features)
             Vectors of other people than those in the batches, to choose penalties.
+        foreign : Completer or None
+            As in :meth:`fit`.
         """
         held_out = validate_rows(self, held_out, dtype=FLOATS, order="C", largest=_LARGEST)
 
@@ -145,9 +166,13 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
                     self, batch, dtype=FLOATS, order="C", reset=False, largest=_LARGEST
                 )
 
-        return self._fit(checked, held_out)
+        return self._fit(
+            checked, held_out, None if foreign is None else self._check_foreign(foreign)
+        )
 
-    def _fit(self, stream: BatchStream, held_out: np.ndarray) -> Self:
+    def _fit(
+        self, stream: BatchStream, held_out: np.ndarray, foreign: np.ndarray | None = None
+    ) -> Self:
         d = held_out.shape[1]
         self.n_features_in_ = d
         if d < 2:
@@ -158,8 +183,34 @@ class Completer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator, ABC):
             self.cover_ = self._check_cover(np.array(self.cover), (d,))
             if not self.cover_.any():
                 raise InputError("nothing is covered: the cover must hide at least one feature")
-        self._learn(stream, held_out)
+        if foreign is None:
+            self._learn(stream, held_out)
+        else:
+            self._learn_beside(stream, held_out, foreign)
         return self
+
+    def _check_foreign(self, foreign: Completer) -> np.ndarray:
+        """The covariance (d, d) of a completer of foreign vectors."""
+        if not self.takes_foreign:
+            raise InputError(
+                f"{type(self).__name__} cannot learn beside a foreign completer: ridge completers, "
+                "and blends of them with others, can"
+            )
+        if not isinstance(foreign, Completer):
+            raise InputTypeError(f"foreign must be a completer; got {type(foreign).__name__}")
+        check_is_fitted(foreign)
+        if foreign.n_features_in_ != self.n_features_in_:
+            raise InputError(
+                f"the foreign completer has {foreign.n_features_in_} features, and these vectors "
+                f"have {self.n_features_in_}: both must be of the same"
+            )
+        covariance = foreign._covariance()
+        if covariance is None:
+            raise InputError(
+                f"the foreign completer is a {type(foreign).__name__}, which keeps no covariance: "
+                "take a ridge or low-rank completer, or a blend with one"
+            )
+        return covariance
 
     # ------------------------------------------------------------------ completing
 

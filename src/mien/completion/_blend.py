@@ -79,15 +79,28 @@ class CompositeCompleter(Completer, _BaseComposition):
     def _default(self) -> Named:
         raise NotImplementedError
 
-    def _fit_parts(self, stream: BatchStream, held_out: np.ndarray) -> dict[str, Completer]:
-        chosen = self._default() if self.completers is None else self.completers
+    @property
+    def takes_foreign(self) -> bool:  # type: ignore[override]
+        """Whether a part can learn beside a foreign completer."""
+        return any(part.takes_foreign for _, part in self._parts())
+
+    def _parts(self) -> Named:
+        return self._default() if self.completers is None else self.completers
+
+    def _fit_parts(
+        self, stream: BatchStream, held_out: np.ndarray, foreign: np.ndarray | None = None
+    ) -> dict[str, Completer]:
+        """The parts, fitted; those that can use a foreign covariance (d, d) do."""
+        chosen = self._parts()
         names = [name for name, _ in chosen]
         if len(set(names)) < len(names) or not names:
             raise InputError(
                 f"completers must be a non-empty list with distinct names; got {names}"
             )
         return {
-            name: clone(part).set_params(cover=self.cover_)._fit(stream, held_out)
+            name: clone(part)
+            .set_params(cover=self.cover_)
+            ._fit(stream, held_out, foreign if part.takes_foreign else None)
             for name, part in chosen
         }
 
@@ -154,6 +167,13 @@ class BlendCompleter(CompositeCompleter):
 
     def _learn(self, stream: BatchStream, held_out: np.ndarray) -> None:
         self._weigh(self._fit_parts(stream, held_out), held_out)
+
+    def _learn_beside(self, stream: BatchStream, held_out: np.ndarray, foreign: np.ndarray) -> None:
+        self._weigh(self._fit_parts(stream, held_out, foreign), held_out)
+
+    def _covariance(self) -> np.ndarray | None:
+        found = (part._covariance() for part in self.completers_.values())
+        return next((covariance for covariance in found if covariance is not None), None)
 
     def _weigh(self, parts: dict[str, Completer], held_out: np.ndarray) -> None:
         """Take fitted parts, and find their weights."""

@@ -9,12 +9,12 @@ from scipy import sparse
 from sklearn.base import BaseEstimator, _fit_context, clone
 from sklearn.utils.validation import check_is_fitted
 
-from mien._core.constraints import POSITIVE_INTEGER
+from mien._core.constraints import NON_NEGATIVE_INTEGER, POSITIVE_INTEGER
 from mien.completion._base import Completer, Completion
 from mien.completion._covers import make_cover
 from mien.completion._names import make_completer
 from mien.completion._stream import FaceStream
-from mien.errors import InputError
+from mien.errors import InputError, InputTypeError
 
 __all__ = ["CompletedFaces", "FaceCompleter"]
 
@@ -53,6 +53,9 @@ class FaceCompleter(BaseEstimator):
         Completers that are not bound to it complete other covers as well, a little worse.
     mirror : bool
         Also learn from every face mirrored. Set to False for faces whose sides differ.
+    shift : int
+        Also learn from every face moved by so many pixels up, down, left and right. 1 pays where
+        faces are few and not exactly aligned; learning takes five times as long.
     keep_visible : bool
         Return visible pixels as they are, instead of their estimates.
     batch_size : int
@@ -97,6 +100,7 @@ class FaceCompleter(BaseEstimator):
         "completer": [str, Completer],
         "cover": [str, "array-like"],
         "mirror": ["boolean"],
+        "shift": [NON_NEGATIVE_INTEGER],
         "keep_visible": ["boolean"],
         "batch_size": [POSITIVE_INTEGER],
     }
@@ -107,19 +111,23 @@ class FaceCompleter(BaseEstimator):
         *,
         cover: Any = "below-eyes",
         mirror: bool = True,
+        shift: int = 0,
         keep_visible: bool = True,
         batch_size: int = 2048,
     ) -> None:
         self.completer = completer
         self.cover = cover
         self.mirror = mirror
+        self.shift = shift
         self.keep_visible = keep_visible
         self.batch_size = batch_size
 
     # ------------------------------------------------------------------ learning
 
     @_fit_context(prefer_skip_nested_validation=False)
-    def fit(self, faces: Any, y: Any = None, *, people: Any = None) -> FaceCompleter:
+    def fit(
+        self, faces: Any, y: Any = None, *, people: Any = None, foreign: FaceCompleter | None = None
+    ) -> FaceCompleter:
         """Learn from whole faces.
 
         Parameters
@@ -132,11 +140,20 @@ class FaceCompleter(BaseEstimator):
             Not used.
         people : (n,) or None
             Who each face is.
+        foreign : FaceCompleter or None
+            Fitted on many faces of others, of the same size and framed alike: where your faces are
+            few, how those vary counts as much as your held-out people ask for, perhaps not at all.
+            For ``"ridge"``, and for ``"blend"`` and ``"auto"``, of which ridge is a part.
         """
         chosen = self.completer
         completer = make_completer(chosen) if isinstance(chosen, str) else clone(chosen)
-        stream = FaceStream(faces, people, self.batch_size, self.mirror)
+        stream = FaceStream(faces, people, self.batch_size, self.mirror, self.shift)
         self.shape_ = tuple(int(side) for side in stream.shape)
+        if self.shift >= min(self.shape_[:2]):
+            raise InputError(
+                f"shift is {self.shift}, and the faces are {self.shape_[0]}×{self.shape_[1]}: one "
+                "or two pixels are enough"
+            )
         self.cover_ = make_cover(self.cover, self.shape_[:2])
         if len(stream.held_out) < 2:
             raise InputError(
@@ -144,7 +161,9 @@ class FaceCompleter(BaseEstimator):
             )
         flat = self._flatten(self.cover_)
         completer.set_params(cover=flat)
-        self.completer_ = completer.fit_batches(stream, held_out=stream.held_out)
+        self.completer_ = completer.fit_batches(
+            stream, held_out=stream.held_out, foreign=self._foreign_completer(foreign)
+        )
         values = self.completer_.estimate(stream.held_out[:, ~flat]).values
         self.error_ = self._map((stream.held_out - np.clip(values, 0, 1)) ** 2)
         self.mean_error_ = self._map((stream.held_out - stream.held_out.mean(axis=0)) ** 2)
@@ -239,6 +258,19 @@ class FaceCompleter(BaseEstimator):
         return None if pictures is None else pictures.reshape(-1, *self.shape_)
 
     # ------------------------------------------------------------------ parts
+
+    def _foreign_completer(self, foreign: FaceCompleter | None) -> Completer | None:
+        if foreign is None:
+            return None
+        if not isinstance(foreign, FaceCompleter):
+            raise InputTypeError(f"foreign must be a FaceCompleter; got {type(foreign).__name__}")
+        check_is_fitted(foreign)
+        if foreign.shape_ != self.shape_:
+            raise InputError(
+                f"the foreign model has faces of {foreign.shape_}, and these are {self.shape_}: "
+                "bring them to one size"
+            )
+        return foreign.completer_
 
     def _read_covers(self, cover: Any, n: int) -> np.ndarray:
         """The cover of all faces (h, w), or of each (n, h, w)."""

@@ -41,8 +41,9 @@ def fit_map(sample: np.ndarray, sigma: float | str, **options: Any) -> Fastfood:
 class FeatureRidgeCompleter(Completer):
     """Ridge regression of all features on Fastfood features of the visible ones: kernel ridge.
 
-    What nonlinearity is worth on faces: less than a tenth of a decibel beside a ridge with a well
-    chosen penalty. :class:`BlendCompleter` mixes it with the linear estimate.
+    What nonlinearity is worth on photographs of faces: less than a tenth of a decibel beside a
+    ridge with a well chosen penalty. On thousands of rendered faces it is worth half a decibel.
+    :class:`BlendCompleter` mixes it with the linear estimate.
 
     Parameters
     ----------

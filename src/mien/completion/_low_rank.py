@@ -127,6 +127,12 @@ class LowRankCompleter(Completer):
             weights = solve_ridge(part.T @ part + noise, centred.T, 0.0).T @ part.T
         return Completion((weights @ directions + mean).astype(np.float32))
 
+    def _covariance(self) -> np.ndarray:
+        directions = self.components_.astype(np.float64)
+        covariance = directions.T @ directions
+        covariance[np.diag_indices(len(covariance))] += self.noise_variance_
+        return covariance
+
     def get_pictures(self) -> np.ndarray:
         """The directions (n_components, n_features) as float32."""
         return self.components_.astype(np.float32)

@@ -22,6 +22,8 @@ __all__ = ["ALPHAS", "RidgeCompleter"]
 
 #: Variances of noise that are tried, relative to the mean variance of a feature.
 ALPHAS = (1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1, 1.0, 3.0, 10.0, 30.0)
+# Shares of a foreign covariance that are tried.
+_FOREIGN_SHARES = (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.9, 1.0)
 
 
 class RidgeCompleter(Completer):
@@ -52,6 +54,8 @@ class RidgeCompleter(Completer):
         Weights from the visible features, centred, to all features, centred.
     cover_ : (n_features,) of bool
         The cover of ``fit``.
+    foreign_share_ : float
+        Share of the foreign completer in the covariance; 0 without one.
     n_features_in_ : int
         Number of features.
 
@@ -67,6 +71,11 @@ class RidgeCompleter(Completer):
     μ_h + Σ_hv (Σ_vv + αI)⁻¹ (x_v − μ_v): the conditional mean of a Gaussian with white noise of
     variance α on what is seen. As it follows from the moments alone, any linear view of a vector
     (``estimate``) can be completed: block means of a picture give its enlargement.
+
+    A few hundred vectors do not show how hundreds of features vary together. ``fit(X, foreign=…)``
+    takes the covariance :math:`(1 - w) Σ + w Σ_f`, with Σ_f that of a completer of many other
+    vectors, and the mean of X; the share w, 0 among its candidates, is chosen with α on the vectors
+    held out. It is what the mean of a Wishart prior about Σ_f gives.
 
     References
     ----------
@@ -95,8 +104,26 @@ class RidgeCompleter(Completer):
         self.alpha = alpha
         self.cover = cover
 
+    takes_foreign = True
+
     def _learn(self, stream: BatchStream, held_out: np.ndarray) -> None:
         moments = Moments.of(stream)
+        self.foreign_share_ = 0.0
+        self._choose(moments, held_out)
+
+    def _learn_beside(self, stream: BatchStream, held_out: np.ndarray, foreign: np.ndarray) -> None:
+        own = Moments.of(stream)
+
+        def mix(share: float) -> Moments:
+            return own._replace(covariance=(1 - share) * own.covariance + share * foreign)
+
+        errors = {share: self._choose(mix(share), held_out) for share in _FOREIGN_SHARES}
+        self.foreign_share_ = min(errors, key=errors.__getitem__)
+        # Once more: covariances of all shares would fill the memory.
+        self._choose(mix(self.foreign_share_), held_out)
+
+    def _choose(self, moments: Moments, held_out: np.ndarray) -> float:
+        """Take these moments and the penalty that suits them; the error on vectors held out."""
         self.mean_ = moments.mean
         self.covariance_ = moments.covariance
         visible = ~self.cover_
@@ -107,7 +134,12 @@ class RidgeCompleter(Completer):
             values = self._estimate(held_out[:, visible], visible).values
             return squared_error(held_out, values, self.cover_), self.weights_
 
-        self.alpha_, _, self.weights_ = choose_penalty(judge, choose_alphas(self.alpha, moments))
+        alphas = choose_alphas(self.alpha, moments)
+        self.alpha_, error, self.weights_ = choose_penalty(judge, alphas)
+        return error
+
+    def _covariance(self) -> np.ndarray:
+        return self.covariance_
 
     def _estimate(self, seen: np.ndarray, view: np.ndarray) -> Completion:
         dtype = self.weights_.dtype

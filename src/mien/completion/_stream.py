@@ -28,6 +28,9 @@ class FaceStream:
         Faces of an array in a batch.
     mirror : bool
         Also give each face mirrored, in batches of their own.
+    shift : int
+        Also give each face moved by so many pixels up, down, left and right, in batches of their
+        own; the pixels at the edge are repeated. 0 does not.
 
     Notes
     -----
@@ -36,9 +39,12 @@ class FaceStream:
     out (of each batch, for a stream): faces of one person usually stand together.
     """
 
-    def __init__(self, faces: Any, people: Any, batch_size: int, mirror: bool) -> None:
+    def __init__(
+        self, faces: Any, people: Any, batch_size: int, mirror: bool, shift: int = 0
+    ) -> None:
         self.batch_size = batch_size
         self.mirror = mirror
+        self.shift = shift
         self._rows: np.ndarray | None = None
         self._source = self._as_source(faces, people)
         first = next(iter(self._raw()), None)
@@ -102,9 +108,23 @@ class FaceStream:
             images = images[~held_rows]
             if len(images) == 0:
                 continue
-            yield _as_vectors(images)
-            if self.mirror:
-                yield _as_vectors(images[:, :, ::-1])
+            for moved in _move(images, self.shift):
+                yield _as_vectors(moved)
+                if self.mirror:
+                    yield _as_vectors(moved[:, :, ::-1])
+
+
+def _move(images: np.ndarray, shift: int) -> Iterator[np.ndarray]:
+    """Pictures as they are, then moved up, down, left and right by so many pixels."""
+    yield images
+    if shift == 0:
+        return
+    height, width = images.shape[1:3]
+    room = [(0, 0), (shift, shift), (shift, shift), *[(0, 0)] * (images.ndim - 3)]
+    padded = np.pad(images, room, mode="edge")
+    for row, column in ((2, 1), (0, 1), (1, 2), (1, 0)):
+        top, left = row * shift, column * shift
+        yield padded[:, top : top + height, left : left + width]
 
 
 def _as_vectors(images: np.ndarray) -> np.ndarray:

@@ -15,7 +15,7 @@ from mien.errors import InputError
 from mien.faces import Face, align_face
 from mien.files import load
 from mien.media import contact_sheet, is_picture, read_image, write_image
-from mien.recognition import frame_face, name_targets
+from mien.recognition import frame_face, load_completer, name_targets
 
 __all__ = ["complete", "completer_parameters", "load_aligned_lfw", "train_completer"]
 
@@ -52,6 +52,8 @@ def train_completer(
     size: int = 32,
     cover: str = "below-eyes",
     mirror: bool = True,
+    shift: int = 0,
+    foreign: PathLike | None = None,
     n_rendered: int = 4000,
     home: PathLike | None = None,
     random_state: int = 0,
@@ -72,6 +74,11 @@ def train_completer(
         What will be covered.
     mirror : bool
         Also learn from every face mirrored.
+    shift : int
+        Also learn from every face moved by so many pixels in each direction.
+    foreign : path, "shipped" or None
+        Model of many faces of others, of the same size, to lean on where these are few; "shipped"
+        takes the one that comes with mien, of 64 pixels.
     n_rendered : int
         Faces to render.
     home : path or None
@@ -89,17 +96,34 @@ def train_completer(
     built = make_completer(completer, **given)
     if "random_state" in built.get_params(deep=False):
         built.set_params(random_state=random_state)
-    model = FaceCompleter(built, cover=cover, mirror=mirror)
+    other = None if foreign is None else _load_foreign(foreign, size)
+    model = FaceCompleter(built, cover=cover, mirror=mirror, shift=shift)
     if str(source) == "rendered":
         n_people = max(1, n_rendered // 4)
-        model.fit(lambda: iter_faces(2048, n_people, 4, size=size, random_state=random_state))
+        model.fit(
+            lambda: iter_faces(2048, n_people, 4, size=size, random_state=random_state),
+            foreign=other,
+        )
         return model, 4 * n_people
     if str(source) == "lfw":
         images, people = load_aligned_lfw(home, size)
     else:
         folder = load_folder(source, size=size)
         images, people = folder.images, folder.people
-    return model.fit(images, people=people), len(images)
+    return model.fit(images, people=people, foreign=other), len(images)
+
+
+def _load_foreign(foreign: PathLike, size: int) -> FaceCompleter:
+    """A model of faces of others, before anything is read that would be in vain."""
+    model = load_completer() if str(foreign) == "shipped" else load(Path(foreign))
+    if not isinstance(model, FaceCompleter):
+        raise InputError(f"{foreign} holds a {type(model).__name__}, not a FaceCompleter")
+    if model.shape_[0] != size:
+        raise InputError(
+            f"the foreign model has faces of {model.shape_[0]} pixels, and these would have "
+            f"{size}: learn with the size {model.shape_[0]}"
+        )
+    return model
 
 
 def complete(

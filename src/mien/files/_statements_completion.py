@@ -252,9 +252,10 @@ COMPLETION: dict[str, Statement] = {
             "mean_": real("d", **_LIMITS),
             "covariance_": real("d", "d", **_SQUARES),
             "weights_": real("v", "d", **_LIMITS),
+            "foreign_share_": number(0, 1),
         },
         params=_COVER,
-        sometimes=_SOMETIMES,
+        sometimes=(*_SOMETIMES, "foreign_share_"),
         check=_check_ridge,
     ),
     "mien.FaceCompleter": Statement(

@@ -148,7 +148,7 @@ def latent_scale(model: MixturePCCA) -> np.ndarray:
 
 
 # Components by default: as many as the pairs support.
-_MOST_COMPONENTS = 16
+_MOST_COMPONENTS = 64
 _PAIRS_PER_COMPONENT = 1000
 # Descriptors that are worked on at once: bags are small, and each call costs something.
 _ROWS = 4096
@@ -161,7 +161,7 @@ class MultiViewSuperVector(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Ba
     ----------
     mixture : MixturePCCA or None
         The mixture that is learned from the descriptors; None takes a component for every
-        thousand pairs, at least one and at most 16, with 8 latent variables each. With fewer pairs
+        thousand pairs, at least one and at most 64, with 8 latent variables each. With fewer pairs
         a component follows each of them.
     latent : bool
         Encode Z: the mean of ``γ̂ ẑ`` for each component.
