@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 
 import numpy as np
 from PIL import Image
+from scipy.ndimage import gaussian_filter
 
 from mien.datasets import (
     RenderedCamera,
@@ -25,11 +27,13 @@ from mien.faces import FaceEngine, load_engine
 from mien.media import read_image, resize_images
 
 __all__ = [
+    "CAMERAS",
     "DOMAINS",
     "KEPT_ASIDE",
     "Domain",
     "embed_domain",
     "list_domains",
+    "load_cameras",
     "load_domain",
     "split_lfw",
 ]
@@ -41,6 +45,10 @@ Picture = tuple[np.ndarray, str]
 N_PEOPLE, MOST_PICTURES = {"sface": 320, "dlib": 160}, 5
 #: Rendered people and pictures of each.
 N_RENDERED, PER_RENDERED = 60, 5
+#: Random cameras, people before each, and pictures of each person.
+N_CAMERAS, PER_CAMERA, PER_SITTER = {"sface": 32, "dlib": 20}, {"sface": 24, "dlib": 20}, 3
+#: dlib's detector does not see small faces.
+_SMALLEST = {"sface": 0.2, "dlib": 0.75}
 _MARGIN = 32
 _CHUNK = 100
 
@@ -147,6 +155,91 @@ def _shake(image: np.ndarray) -> np.ndarray:
     return _surround(np.clip(values, 0, 255).astype(np.uint8))
 
 
+def _print(image: np.ndarray) -> np.ndarray:
+    """A photograph of a newspaper: dots of 4 pixels at an angle, seen a little out of focus."""
+    y, x = np.mgrid[: image.shape[0], : image.shape[1]] * (2 * np.pi / 4)
+    screen = np.cos(0.8 * x + 0.6 * y) * np.cos(0.8 * y - 0.6 * x)
+    dots = np.where(image / 255.0 + 0.45 * screen > 0.5, 235.0, 25.0)
+    return _surround(np.clip(gaussian_filter(dots, 1.1), 0, 255).astype(np.uint8))
+
+
+def _fog(image: np.ndarray) -> np.ndarray:
+    """A steamed-up lens: light from everywhere, a third of the contrast, a veil, some noise."""
+    soft = 0.6 * gaussian_filter(image.astype(np.float64), 3.0) + 0.4 * image
+    noise = np.random.default_rng(int(image.astype(np.int64).sum())).normal(0, 3, soft.shape)
+    return _surround(np.clip(120 + 0.35 * soft + noise, 0, 255).astype(np.uint8))
+
+
+@dataclass(frozen=True)
+class _Camera:
+    """A camera with faults; those of no strength are not there."""
+
+    size: float
+    blur: float
+    shake: int
+    angle: float
+    gamma: float
+    gain: float
+    noise: float
+    quality: int
+
+    @classmethod
+    def draw(cls, rng: np.random.Generator, smallest: float) -> _Camera:
+        """Each fault with a chance of 30 to 60 %, of any strength."""
+
+        def perhaps(chance: float, strength: float, without: float) -> float:
+            return float(strength) if rng.random() < chance else without
+
+        return cls(
+            size=perhaps(0.6, np.exp(rng.uniform(np.log(smallest), 0)), 1.0),
+            blur=perhaps(0.4, rng.uniform(0.5, 2.5), 0.0),
+            shake=int(perhaps(0.3, float(rng.integers(3, 12)), 0)),
+            angle=float(rng.uniform(0, np.pi)),
+            gamma=perhaps(0.5, np.exp(rng.uniform(-0.8, 0.8)), 1.0),
+            gain=perhaps(0.5, rng.uniform(0.4, 1.6), 1.0),
+            noise=perhaps(0.4, rng.uniform(2, 14), 0.0),
+            quality=int(perhaps(0.4, float(rng.integers(8, 50)), 0)),
+        )
+
+    def take(self, image: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """The picture that this camera takes of a grey picture."""
+        x = image.astype(np.float64)
+        if self.blur:
+            x = gaussian_filter(x, self.blur)
+        if self.shake:
+            steps = np.arange(self.shake) - self.shake / 2
+            down, right = np.sin(self.angle), np.cos(self.angle)
+            moved = [np.roll(x, (round(t * down), round(t * right)), (0, 1)) for t in steps]
+            x = np.mean(moved, axis=0)
+        if self.size < 1:
+            x = _shrink(np.clip(x, 0, 255).astype(np.uint8), self.size).astype(np.float64)
+        x = 255 * (np.clip(x, 0, 255) / 255) ** self.gamma * self.gain
+        if self.noise:
+            x = x + rng.normal(0, self.noise, x.shape)
+        taken: np.ndarray = np.clip(x, 0, 255).astype(np.uint8)
+        if self.quality:
+            buffer = BytesIO()
+            Image.fromarray(taken).save(buffer, "JPEG", quality=self.quality)
+            with Image.open(BytesIO(buffer.getvalue())) as stored:
+                taken = np.asarray(stored)
+        return _surround(taken)
+
+
+def _random_cameras(home: Home, engine: str, *, learned: bool) -> Iterator[Picture]:
+    """People of one half of LFW before random cameras; who it is has the camera's number first."""
+    everybody = load_lfw_protocol(home).people
+    names, counts = np.unique(everybody[split_lfw(everybody) == learned], return_counts=True)
+    many = names[counts >= PER_SITTER]
+    rng = np.random.default_rng(77)
+    for number in range(N_CAMERAS[engine]):
+        camera = _Camera.draw(rng, _SMALLEST[engine])
+        chosen = np.sort(rng.permutation(many)[: PER_CAMERA[engine]])
+        faces = load_lfw(home, people=chosen)
+        for name in chosen:
+            for image in faces.images[faces.people == name][:PER_SITTER]:
+                yield camera.take(image, rng), f"{number} {name}"
+
+
 def _orl(home: Home, factor: float) -> Iterator[Picture]:
     faces = load_orl(home)
     for image, person in zip(faces.images, faces.people, strict=True):
@@ -230,6 +323,22 @@ KEPT_ASIDE: dict[str, _Pictures] = {
     "aside: rendered, third camera": _Pictures(
         lambda _, __: _rendered(_THIRD, 41), "all", "rendered"
     ),
+    "aside: printed": _Pictures(
+        lambda home, engine: _lfw(home, engine, _print, aside=True), "other half", "lfw"
+    ),
+    "aside: foggy": _Pictures(
+        lambda home, engine: _lfw(home, engine, _fog, aside=True), "other half", "lfw"
+    ),
+}
+#: Random cameras before the people from whom a source is learned, by its name: from them is learned
+#: how pictures show their camera.
+CAMERAS: dict[str, _Pictures] = {
+    f"random cameras, {source}": _Pictures(
+        partial(_random_cameras, learned=learned),
+        source,
+        "random cameras",
+    )
+    for source, learned in (("half", True), ("other half", False))
 }
 _STORED = {"sface": ("clean", "covered", "lowres"), "dlib": ("clean",)}
 #: dlib's detector does not see faces below 40 pixels.
@@ -271,7 +380,7 @@ def embed_domain(name: str, engine: str, cache: str | os.PathLike[str], home: Ho
         with np.load(part, allow_pickle=False) as stored:
             vectors, people = list(stored["vectors"]), stored["people"].tolist()
             start = int(stored["pictures"])
-    made = (KEPT_ASIDE | DOMAINS)[name]
+    made = (CAMERAS | KEPT_ASIDE | DOMAINS)[name]
     eyes = load_engine(engine)
     for number, (image, owner) in enumerate(made.make(home, engine), 1):
         if number <= start:
@@ -310,3 +419,15 @@ def load_domain(name: str, engine: str, cache: str | os.PathLike[str], home: Hom
             X, people = stored["vectors"].astype(np.float64), stored["people"]
     X = X / np.linalg.norm(X, axis=1, keepdims=True)
     return Domain(name, engine, X, people, source, family, aside=aside)
+
+
+def load_cameras(
+    source: str, engine: str, cache: str | os.PathLike[str], home: Home = None
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Vectors of unit length and people of each random camera, of the people of a source."""
+    path = embed_domain(f"random cameras, {source}", engine, cache, home)
+    with np.load(path, allow_pickle=False) as stored:
+        X, people = stored["vectors"].astype(np.float64), stored["people"]
+    X = X / np.linalg.norm(X, axis=1, keepdims=True)
+    numbers = np.asarray([int(who.partition(" ")[0]) for who in people.tolist()])
+    return [(X[numbers == k], people[numbers == k]) for k in np.unique(numbers)]

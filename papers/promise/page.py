@@ -17,6 +17,8 @@ _METHODS = {
     "own": "with the enrolled",
     "own and unnamed": "and unnamed faces",
 }
+#: Beside those, what a calibration that knew the strangers would do.
+_ALL = _METHODS | {"strangers known": "the strangers known"}
 _RATES = (("FPIR", 0.01), ("FPIR", 0.05), ("FAR", 0.001), ("FAR", 0.01))
 
 
@@ -49,6 +51,20 @@ def _moves(rows: Sequence[Row]) -> str:
     )  # fmt: skip
 
 
+def _cameras(rows: Sequence[Row]) -> str:
+    return make_table(
+        ("domain", "pictures", "shift", "expected from the vectors", "±, of five faces"),
+        [
+            (
+                row["domain"], str(row["pictures"]), _signed(row["shift"]),
+                _signed(row["expected"]), f"{row['of five']:.2f}",
+            )
+            for row in rows
+            if row["shift"] is not None
+        ],
+    )  # fmt: skip
+
+
 def _normalisations(rows: Sequence[Row]) -> str:
     names = (
         "shipped score", "centred cosine", "cohort of the model", "nearest of that cohort",
@@ -71,7 +87,7 @@ def _normalisations(rows: Sequence[Row]) -> str:
 def _held(rows: Sequence[Row]) -> str:
     found = []
     for kind, stated in _RATES:
-        for method, words in _METHODS.items():
+        for method, words in _ALL.items():
             (row,) = (
                 row
                 for row in rows
@@ -181,6 +197,7 @@ def _groups(rows: Sequence[Row]) -> str:
 #: Title of a table of the report, after the engine's name -> name of the mark, how it is shown.
 _SHOWN: dict[str, tuple[str, Callable[[Sequence[Row]], str]]] = {
     "what moves impostors": ("moves", _moves),
+    "what vectors show of their camera": ("cameras", _cameras),
     "normalisations, FAR 0.1 %": ("normalisations", _normalisations),
     "false accept rates within groups of people who look alike": ("groups", _groups),
     "how often a stated rate held": ("held", _held),

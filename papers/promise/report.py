@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mien.reports import Report, plot_curves
-from mien.verification import ImpostorPrior
+from mien.verification import CameraModel, ImpostorPrior
 from papers.promise.data import Domain
 from papers.promise.normalise import compare_normalisations, learn_heights
 from papers.promise.run import (
@@ -21,9 +21,11 @@ from papers.promise.run import (
     count_confused,
     fit_domain,
     fit_sources,
+    learn_cameras,
     learn_prior,
     load_domains,
     load_half,
+    measure_cameras,
     measure_lookalikes,
     run_adapted,
     run_domain,
@@ -82,7 +84,7 @@ def reproduce_promise(
     )
     for engine in engines:
         report.heading(engine)
-        judged = _Judged(report, engine, cache, data, "aside" in parts, cameras)
+        judged = _Judged(report, engine, cache, data, cameras)
         if "reasons" in parts:
             judged.report_reasons()
         if "rates" in parts:
@@ -106,11 +108,13 @@ class _Judged:
         engine: str,
         cache: Any,
         data: Any,
-        aside: bool,
         cameras: Sequence[str] | None,
     ) -> None:
         self.report, self.engine, self.data = report, engine, data
-        self.sources = fit_sources(engine, data, SOURCES if aside else ("half", "all"))
+        self.sources = fit_sources(engine, data, SOURCES)
+        measured = measure_cameras(engine, cache, data, self.sources)
+        self.cameras = learn_cameras(engine, measured)
+        self.random = [e for _, found in measured["all"] for e in found]
         self.domains = load_domains(engine, cache, data, cameras=cameras)
         self.whole = [domain for domain in self.domains if domain.groups is None]
         clean = self.domains[0]
@@ -124,7 +128,7 @@ class _Judged:
     def priors(self, family: str) -> dict[str, ImpostorPrior]:
         """Priors of both kinds of impostors that know nothing of a family, also of a new one."""
         if family not in self._priors:
-            self._priors[family] = learn_prior(self.fits, self.alike, family)
+            self._priors[family] = learn_prior(self.fits, self.alike, family, self.random)
         return self._priors[family]
 
     def table(self, title: str, rows: Sequence[dict[str, Any]], note: str = "") -> None:
@@ -147,6 +151,20 @@ class _Judged:
             "Shift, stretch and tail of the impostors of a whole domain; then the realised over "
             "the stated false accept rate of 0.1 %, as shipped and with each of them known.",
         )
+        shown = [
+            self._show_camera(camera, domain, m)
+            for domain in self.whole
+            if (camera := self.cameras[domain.source]) is not None
+            for m in range(len(camera.sizes))
+        ]
+        if shown:
+            self.table(
+                "what vectors show of their camera",
+                shown,
+                "Shift of a whole domain's impostors, and the one expected from the mean of its "
+                "vectors alone, with the standard deviation of a prediction from five faces. "
+                "Learned from random cameras before other people of LFW.",
+            )
         self.table(
             "few pairs of people",
             [count_confused(domain, self.source(domain)) for domain in self.whole],
@@ -171,11 +189,29 @@ class _Judged:
                 {"left out": family, "impostors": kind, **vars(prior)}
                 for family, both in [
                     *((one, self.priors(one)) for one in sorted({d.family for d in self.domains})),
-                    ("nothing: the shipped prior", learn_prior(self.fits, self.alike)),
+                    (
+                        "nothing: the shipped prior",
+                        learn_prior(self.fits, self.alike, random=self.random),
+                    ),
                 ]
                 for kind, prior in both.items()
             ],
         )
+
+    def _show_camera(self, camera: CameraModel, domain: Domain, k: int) -> dict[str, Any]:
+        """The shift of a domain with the k-th number of pictures, and the expected one."""
+        found = self.fits[domain.name][1]
+        _, codes = np.unique(domain.people, return_inverse=True)
+        mean = np.zeros((codes.max() + 1, domain.X.shape[1]))
+        np.add.at(mean, codes, domain.X)
+        mean /= np.bincount(codes)[:, None]
+        expected = float(camera.weights[k] @ mean.mean(axis=0) + camera.offsets[k])
+        return {
+            "domain": domain.name, "pictures": int(camera.sizes[k]),
+            "shift": found[k].shift if k < len(found) else None,
+            "expected": max(expected, 0.0),
+            "of five": float(np.hypot(camera.shift_sds[k], camera.face_sds[k] / np.sqrt(5))),
+        }  # fmt: skip
 
     def report_rates(
         self, domains: Sequence[Domain], which: str, n_draws: int, settings: Any
@@ -183,7 +219,8 @@ class _Judged:
         rows: list[dict[str, Any]] = []
         for domain in domains:
             prior = self.priors(domain.family)["lookalikes"]
-            rows += run_domain(domain, self.source(domain), prior, settings, n_draws)
+            camera = self.cameras[domain.source]
+            rows += run_domain(domain, self.source(domain), prior, settings, n_draws, camera)
         self.table(
             f"{which}how often a stated rate held",
             summarise(rows),
@@ -206,7 +243,12 @@ class _Judged:
             for domain in self.domains
             for setting in _ADAPTED
             for row in run_adapted(
-                domain, self.source(domain), self.priors(domain.family), setting, n_draws
+                domain,
+                self.source(domain),
+                self.priors(domain.family),
+                setting,
+                n_draws,
+                self.cameras[domain.source],
             )
         ]
         self.table(
@@ -221,13 +263,14 @@ class _Judged:
         for setting in _TRACED:
             found = trace_reliability(
                 domain, self.source(domain), self.priors(domain.family)["lookalikes"], setting,
-                n_draws,
+                n_draws, self.cameras[domain.source],
             )  # fmt: skip
             if found is None:
                 continue
+            shown = [method for method in METHODS if method != "strangers known"]
             stated = np.asarray(STATED)
             curves = {"as stated": (stated, stated)}
-            curves |= {method: (stated, np.maximum(found[method], 3e-4)) for method in METHODS}
+            curves |= {method: (stated, np.maximum(found[method], 3e-4)) for method in shown}
             figure = plot_curves(curves, "stated share of strangers named", "realised", logx=True)
             figure.axes[0].set_yscale("log")
             self.report.figure(

@@ -18,6 +18,7 @@ from mien.evaluation import LogisticCalibration, draw_people
 from mien.gallery import FaceModel
 from mien.recognition import adapt_to, fit_source
 from mien.verification import (
+    CameraModel,
     ImpostorEvidence,
     ImpostorPrior,
     OwnCalibration,
@@ -28,7 +29,15 @@ from mien.verification import (
     rate_per_person,
     update_belief,
 )
-from papers.promise.data import DOMAINS, KEPT_ASIDE, Domain, list_domains, load_domain, split_lfw
+from papers.promise.data import (
+    DOMAINS,
+    KEPT_ASIDE,
+    Domain,
+    list_domains,
+    load_cameras,
+    load_domain,
+    split_lfw,
+)
 
 __all__ = [
     "FARS",
@@ -44,10 +53,13 @@ __all__ = [
     "fit_domain",
     "fit_sources",
     "group_by_look",
+    "learn_camera",
+    "learn_cameras",
     "learn_prior",
     "learn_shipped",
     "load_domains",
     "load_half",
+    "measure_cameras",
     "measure_lookalikes",
     "run_adapted",
     "run_domain",
@@ -64,8 +76,9 @@ SETTINGS = (
     (5, 1), (5, 3), (10, 2), (10, 3), (25, 1), (25, 3), (25, 8), (100, 1), (100, 3), (300, 1),
     (1000, 1),
 )  # fmt: skip
-#: Thresholds as mien had them; the prior alone; with the enrolled people; with unnamed faces too.
-METHODS = ("before", "shipped", "own", "own and unnamed")
+#: Thresholds as mien had them; the prior alone; with the enrolled people; with unnamed faces too;
+#: and for comparison, with the shift and the stretch of the very strangers.
+METHODS = ("before", "shipped", "own", "own and unnamed", "strangers known")
 #: The usual thresholds of the plain cosine; dlib's distance of 0.6 is for vectors of length 1.4.
 USUAL = {"sface": 0.363, "dlib": 0.908}
 #: People of LFW from whom a model is learned.
@@ -242,6 +255,7 @@ def trace_reliability(
     prior: ImpostorPrior,
     setting: tuple[int, int],
     n_draws: int = 10,
+    camera: CameraModel | None = None,
 ) -> dict[str, np.ndarray] | None:
     """Realised FPIR (n_rates,) of each method at the rates of :data:`STATED`; None if too few."""
     found: dict[str, list[list[float]]] = {}
@@ -250,7 +264,7 @@ def trace_reliability(
         if draw is None:
             return None
         best = draw.strangers.max(axis=1)
-        for method, own in _calibrations(verifier, draw, prior).items():
+        for method, own in _calibrations(verifier, draw, prior, camera).items():
             realised = []
             for stated in STATED:
                 rate = rate_per_person(stated, draw.n)
@@ -274,6 +288,21 @@ def _meta_analyse(x: np.ndarray, errors: np.ndarray) -> tuple[float, float]:
     return float(weights @ x / weights.sum()), float(np.sqrt(variance))
 
 
+def _regress_tails(found: Sequence[tuple[str, ImpostorEvidence]]) -> tuple[float, float]:
+    """Log tail where impostors are not shifted, and its slope where they are shifted upwards.
+
+    Weighted least squares; domains that are far away count here. A slope is at most 0.
+    """
+    families = [family for family, _ in found]
+    votes = np.asarray([families.count(family) for family in families])
+    shift = np.maximum([one.shift for _, one in found], 0.0)
+    tail = np.asarray([one.log_tail for _, one in found])
+    sd = np.hypot(np.asarray([one.log_tail_sd for _, one in found]) * np.sqrt(votes), 0.1)
+    design = np.column_stack([np.ones(len(shift)), shift]) / sd[:, None]
+    level, slope = np.linalg.lstsq(design, tail / sd, rcond=None)[0].tolist()
+    return (level, slope) if slope < 0 else (_meta_analyse(tail, sd)[0], 0.0)
+
+
 class Lookalikes(NamedTuple):
     """Shift and log stretch of people of one look beside strangers, and how looks differ.
 
@@ -292,6 +321,7 @@ def learn_prior(
     fits: dict[str, tuple[str, list[ImpostorEvidence]]],
     lookalikes: Lookalikes,
     leave_out: str | None = None,
+    random: Sequence[ImpostorEvidence] = (),
 ) -> dict[str, ImpostorPrior]:
     """Priors of both kinds of impostors from domains, those of one family left out.
 
@@ -304,6 +334,8 @@ def learn_prior(
         enrolled.
     leave_out : str or None
         Family.
+    random : list of ImpostorEvidence
+        Of random cameras, which are of LFW's family: for the tail only.
 
     Notes
     -----
@@ -327,13 +359,17 @@ def learn_prior(
             sds = np.asarray([one.shift_sd, one.log_stretch_sd, one.log_tail_sd])
             errors.append(np.hypot(sds * np.sqrt(votes), 0.1))
     x, sd = np.asarray(values), np.asarray(errors)
-    (shift, shift_sd), (stretch, stretch_sd), (tail, tail_sd) = (
+    (shift, shift_sd), (stretch, stretch_sd), (_, tail_sd) = (
         _meta_analyse(x[:, k], sd[:, k]) for k in range(3)
     )
+    tails = [(family, one) for family, found in known.values() for one in found]
+    tails += [("lfw", one) for one in random if leave_out != "lfw"]
+    tail, slope = _regress_tails(tails)
     strangers = ImpostorPrior(
         shift=max(shift, 0.0),
         log_stretch=stretch,
         log_tail=max(tail, -0.05),
+        tail_slope=slope,
         shift_sd=float(np.clip(shift_sd, 0.25, 0.35)),
         log_stretch_sd=float(np.clip(stretch_sd, 0.07, 0.1)),
         log_tail_sd=float(np.clip(tail_sd, 0.07, 0.1)),
@@ -352,20 +388,141 @@ def learn_prior(
     return {"lookalikes": alike, "strangers": strangers}
 
 
+#: Engines whose vectors show their camera; dlib's do not, where it was left out.
+CAMERA_ENGINES = ("sface",)
+#: Of the ridge regression of shifts on vectors of unit length.
+_RIDGE = 0.003
+
+
+def _regress(X: Sequence[np.ndarray], y: np.ndarray) -> tuple[np.ndarray, float]:
+    """Weights (d,) and offset of numbers y (c,) of cameras on their vectors, by ridge regression.
+
+    Every camera counts as much as any other.
+    """
+    faces = np.concatenate(X)
+    share = np.concatenate([np.full(len(one), 1 / (len(X) * len(one))) for one in X])
+    target = np.repeat(y, [len(one) for one in X])
+    centre, mean = share @ faces, float(share @ target)
+    A = (faces - centre) * np.sqrt(share)[:, None]
+    weights: np.ndarray = np.linalg.solve(
+        A.T @ A + _RIDGE * np.eye(A.shape[1]), A.T @ ((target - mean) * np.sqrt(share))
+    )
+    return weights, mean - float(centre @ weights)
+
+
+def learn_camera(
+    cameras: Sequence[tuple[np.ndarray, Sequence[ImpostorEvidence]]], sizes: Sequence[int] = (1, 3)
+) -> CameraModel:
+    """How vectors show their camera, from random cameras: their vectors, and their impostors.
+
+    Parameters
+    ----------
+    cameras : list of (X, evidence)
+        Vectors (n, d) of each camera, and its impostors for each of ``sizes``.
+    sizes : tuple of int
+        Pictures per person.
+
+    Notes
+    -----
+    A single face says little, so that ridge regression on faces predicts too small differences
+    between cameras. A line through what it predicts for each camera from the others mends that, and
+    the rest about it says how far the next camera may be off.
+    """
+    X = [one for one, _ in cameras]
+    found: dict[str, list[Any]] = {}
+    for k in range(len(sizes)):
+        shifts = np.asarray([evidence[k].shift for _, evidence in cameras])
+        predicted = []
+        for left_out in range(len(X)):
+            weights, offset = _regress(
+                X[:left_out] + X[left_out + 1 :], np.delete(shifts, left_out)
+            )
+            predicted.append(float(X[left_out].mean(axis=0) @ weights) + offset)
+        slope, first = np.polyfit(predicted, shifts, 1)
+        weights, offset = _regress(X, shifts)
+        rest = shifts - slope * np.asarray(predicted) - first
+        spread = np.sqrt(np.sum(rest**2) / (len(X) - 2))
+        numbers = {
+            "sizes": sizes[k],
+            "weights": slope * weights,
+            "offsets": slope * offset + first,
+            # As for priors without a camera.
+            "shift_sds": float(np.clip(spread, 0.25, 0.35)),
+            "face_sds": float(np.mean([(one @ (slope * weights)).std() for one in X])),
+        }
+        for name, value in numbers.items():
+            found.setdefault(name, []).append(value)
+    return CameraModel(**{name: np.round(value, 4) for name, value in found.items()})
+
+
+def _measure_camera(
+    X: np.ndarray, people: np.ndarray, verifier: Verifier, sizes: Sequence[int] = (1, 3)
+) -> list[ImpostorEvidence]:
+    """Impostors of everybody before a camera, for each number of pictures per person."""
+    _, codes, counts = np.unique(people, return_inverse=True, return_counts=True)
+    found = []
+    for m in sizes:
+        rows = [np.flatnonzero(codes == person)[:m] for person in np.flatnonzero(counts >= m)]
+        if len(rows) < 10:
+            return []
+        sums = np.stack([X[mine].sum(axis=0) for mine in rows])
+        probes = np.concatenate(rows)
+        ones = np.ones(len(probes), dtype=np.int64)
+        scores = verifier.score_sums(ones, X[probes], np.full(len(rows), m), sums)
+        z = verifier.thresholds_.curve(m).to_deviates(scores)
+        evidence = measure_impostors(z, np.repeat(np.arange(len(rows)), m))
+        if evidence is not None:
+            found.append(evidence)
+    return found
+
+
+def measure_cameras(
+    engine: str, cache: str | os.PathLike[str], home: Any, sources: dict[str, Verifier]
+) -> dict[str, list[tuple[np.ndarray, list[ImpostorEvidence]]]]:
+    """Vectors and impostors of random cameras, by the source whose people stood before them.
+
+    The impostors are measured by the model of the other half, to whom these people are strangers.
+    """
+    others = {"half": "other half", "other half": "half"}
+    measured: dict[str, list[tuple[np.ndarray, list[ImpostorEvidence]]]] = {"all": []}
+    for source, other in others.items():
+        rows = [
+            (X, _measure_camera(X, people, sources[other]))
+            for X, people in load_cameras(source, engine, cache, home)
+        ]
+        measured[source] = [row for row in rows if row[1]]
+        measured["all"] += measured[source]
+    return measured
+
+
+def learn_cameras(
+    engine: str, measured: dict[str, list[tuple[np.ndarray, list[ImpostorEvidence]]]]
+) -> dict[str, CameraModel | None]:
+    """What vectors show of their camera, by source; None where an engine's vectors do not."""
+    if engine not in CAMERA_ENGINES:
+        return dict.fromkeys(measured)
+    return {source: learn_camera(found) for source, found in measured.items()}
+
+
 def learn_shipped(
     engine: str, cache: str | os.PathLike[str], home: Any = None
-) -> tuple[dict[str, dict[str, float]], list[dict[str, Any]]]:
-    """What the card of a shipped model says of impostors: priors by kind, and rates by group."""
-    sources = fit_sources(engine, home, ("half", "all"))
+) -> tuple[dict[str, dict[str, float]], list[dict[str, Any]], dict[str, Any] | None]:
+    """What the card of a shipped model says of impostors.
+
+    Priors by kind, rates by group, and how vectors show their camera.
+    """
+    sources = fit_sources(engine, home)
     domains = [domain for domain in load_domains(engine, cache, home) if domain.groups is None]
     alike, groups = measure_lookalikes(sources["half"], domains[0].X, domains[0].people)
     fits = {d.name: (d.family, fit_domain(d, sources[d.source])) for d in domains}
-    priors = learn_prior(fits, alike)
+    measured = measure_cameras(engine, cache, home, sources)
+    priors = learn_prior(fits, alike, random=[e for _, found in measured["all"] for e in found])
     rounded = {
         kind: {name: round(value, 3) for name, value in vars(prior).items()}
         for kind, prior in priors.items()
     }
-    return rounded, groups
+    camera = learn_cameras(engine, measured)["all"]
+    return rounded, groups, None if camera is None else camera.to_dict()
 
 
 def measure_lookalikes(
@@ -520,9 +677,9 @@ def _oracle(values: np.ndarray, rate: float) -> float:
 
 
 def _calibrations(
-    verifier: Verifier, draw: Draw, prior: ImpostorPrior
+    verifier: Verifier, draw: Draw, prior: ImpostorPrior, camera: CameraModel | None
 ) -> dict[str, OwnCalibration | None]:
-    own = calibrate_own(verifier, draw.X, draw.people, prior=prior)
+    own = calibrate_own(verifier, draw.X, draw.people, prior=prior, camera=camera)
     # Nobody sorts out the people of the gallery before: they are among the unnamed faces.
     seen = np.concatenate([draw.unnamed, draw.known[:_MOST_UNNAMED]])
     z = verifier.thresholds_.curve(draw.m).to_deviates(seen)
@@ -533,7 +690,21 @@ def _calibrations(
         "shipped": OwnCalibration(prior=prior),
         "own": own,
         "own and unnamed": both,
+        "strangers known": replace(own, evidence=(_measure_strangers(verifier, draw),)),
     }
+
+
+def _measure_strangers(verifier: Verifier, draw: Draw) -> ImpostorEvidence:
+    """Shift and stretch of the very strangers, as sure as if 200 people had shown them.
+
+    No gallery knows them. How much more they miss than the oracle is what the shape of impostors
+    and the oracle's luck on a few hundred faces leave.
+    """
+    z = verifier.thresholds_.curve(draw.m).to_deviates(draw.strangers)
+    found = measure_unnamed(z.ravel(), 200, apart=True)
+    if found is None:
+        raise InputError("there are no strangers")
+    return found
 
 
 @dataclass(frozen=True)
@@ -609,7 +780,11 @@ def _cllr(genuine: np.ndarray, impostor: np.ndarray) -> float:
 
 
 def judge(
-    verifier: Verifier, draw: Draw, prior: ImpostorPrior, usual: float
+    verifier: Verifier,
+    draw: Draw,
+    prior: ImpostorPrior,
+    usual: float,
+    camera: CameraModel | None = None,
 ) -> Iterator[dict[str, Any]]:
     """One row a method and stated rate: what was realised, what was missed, what an oracle misses.
 
@@ -619,7 +794,7 @@ def judge(
     genuine = draw.known[np.arange(len(draw.known)), draw.owner]
     stranger, known = draw.cosines
     plain_own = known[np.arange(len(known)), draw.owner]
-    found = _calibrations(verifier, draw, prior)
+    found = _calibrations(verifier, draw, prior, camera)
     best = draw.strangers.max(axis=1)
     curve = table.curve(draw.m)
     scores = np.concatenate([genuine, draw.strangers.ravel()])
@@ -671,13 +846,18 @@ def run_adapted(
     priors: dict[str, ImpostorPrior],
     setting: tuple[int, int] = (10, 3),
     n_draws: int = 3,
+    camera: CameraModel | None = None,
 ) -> list[dict[str, Any]]:
     """Adapt to the people of a gallery, then name people and strangers: one row a stated FPIR.
 
     The gallery holds the people that the model was adapted to, as for a user who has no others.
     """
     found: dict[float, list[dict[str, Any]]] = {}
-    card = {"impostor priors": {kind: vars(prior) for kind, prior in priors.items()}}
+    card: dict[str, Any] = {
+        "impostor priors": {kind: vars(prior) for kind, prior in priors.items()}
+    }
+    if camera is not None:
+        card["camera"] = camera.to_dict()
     source = FaceModel(domain.engine, verifier, card)
     for seed in range(n_draws):
         draw = draw_gallery(domain, verifier, *setting, seed)
@@ -685,7 +865,9 @@ def run_adapted(
             return []
         adapted = adapt_to(source, draw.X, draw.people, [])
         moved = adapted.model.verifier
-        own = calibrate_own(moved, draw.X, draw.people, prior=adapted.model.prior())
+        own = calibrate_own(
+            moved, draw.X, draw.people, prior=adapted.model.prior(), camera=adapted.model.camera
+        )
         sums = np.zeros((draw.n, draw.X.shape[1]))
         np.add.at(sums, draw.people, draw.X)
         strangers, known = (
@@ -728,6 +910,7 @@ def run_domain(
     prior: ImpostorPrior,
     settings: Sequence[tuple[int, int]] = SETTINGS,
     n_draws: int = 10,
+    camera: CameraModel | None = None,
 ) -> list[dict[str, Any]]:
     """Means over draws for every setting, method and stated rate of a domain."""
     rows = []
@@ -738,7 +921,7 @@ def run_domain(
             draw = draw_gallery(domain, verifier, n, m, seed)
             if draw is None:
                 break
-            for row in judge(verifier, draw, prior, USUAL[domain.engine]):
+            for row in judge(verifier, draw, prior, USUAL[domain.engine], camera):
                 judged.setdefault((row["method"], row["rate"], row["stated"]), []).append(row)
         report_progress(domain.label, at + 1, len(settings))
         for (method, kind, stated), found in judged.items():

@@ -15,6 +15,7 @@ from mien.faces import ENGINES
 from mien.files import describe
 from mien.recognition import FaceModel, adapt_to, fit_source, load_source
 from mien.reports import Report
+from mien.verification import CameraModel
 from papers.completion.cards import describe_completion_cards
 from papers.promise.run import learn_shipped
 from papers.source_models.data import N_FOLDS, SHIFTS, embed_shift
@@ -117,7 +118,10 @@ def train_source(
         f"{verifier.thresholds_.lowest_far:.2g}"
     )
     if cache is not None:
-        card["impostor priors"], card["look-alikes"] = learn_shipped(engine, cache, data)
+        priors, groups, camera = learn_shipped(engine, cache, data)
+        card |= {"impostor priors": priors, "look-alikes": groups}
+        if camera is not None:
+            card["camera"] = camera
     return FaceModel(engine, verifier, card)
 
 
@@ -165,7 +169,18 @@ def _describe_impostors(card: dict[str, Any]) -> list[str]:
             "Where impostors of other cameras and crowds lie (see the page on rates):",
             "",
         ]
-        lines += _markdown_table(rows)
+        # A mark, as in guides: the command writes what stands here.
+        lines += ["<!-- priors -->", "", *_markdown_table(rows), "", "<!-- end -->"]
+    if "camera" in card:
+        camera = CameraModel.from_dict(card["camera"])
+        sizes = " and ".join(f"{size:g}" for size in camera.sizes)
+        sds = " and ".join(f"{sd:.2f}" for sd in camera.shift_sds)
+        lines += [
+            "",
+            "The mean vector of a gallery's faces shows its camera: the expected shift is "
+            f"{camera.weights.shape[1]} weights times it, for {sizes} pictures per person, give or "
+            f"take {sds}. Learned from people of LFW before cameras with random faults.",
+        ]
     if groups:
         lines += ["", "False accept rates within groups of people who look alike, unseen:", ""]
         lines += _markdown_table(groups)

@@ -11,7 +11,8 @@ from gallery_people import digest, draw_people, fill
 from mien.errors import GalleryDamagedError, InputError, NotEnoughDataError
 from mien.gallery import FaceModel, Gallery
 from mien.gallery._own_rates import OwnRates
-from mien.verification import OwnCalibration, Verifier, calibrate_own, rate_per_person
+from mien.recognition import check_gallery
+from mien.verification import CameraModel, OwnCalibration, Verifier, calibrate_own, rate_per_person
 from tests.near import assert_near
 
 X = draw_people(60, 4, seed=11)
@@ -95,6 +96,35 @@ def test_the_priors_are_those_of_the_card(verifier: Verifier) -> None:
     assert model.prior("strangers") == plain.prior("strangers")
     table = verifier.thresholds_
     assert model.calibrate().threshold(table, 0.01) > plain.calibrate().threshold(table, 0.01)
+
+
+def test_what_the_faces_show_of_their_camera_is_taken_back_as_well(
+    tmp_path: Path, verifier: Verifier
+) -> None:
+    d = X.shape[2]
+    camera = CameraModel(
+        sizes=np.array([1, 3]), weights=np.ones((2, d)), offsets=np.full(2, 2.0),
+        shift_sds=np.full(2, 0.25), face_sds=np.full(2, 0.2),
+    )  # fmt: skip
+    model = FaceModel(None, verifier, {"camera": camera.to_dict()})
+    with Gallery.create(tmp_path / "g", model) as gallery:
+        assert gallery.calibration.prior == model.prior()
+        fill(gallery, X[:12, :3])
+        own = gallery.calibration
+        vectors, numbers = gallery.sample_vectors()
+        assert own.prior == camera.expect(model.prior(), vectors, numbers)
+        assert own.prior != model.prior()
+        gallery.enrol("Guest", X[30, :3], digests=[digest("guest", i) for i in range(3)])
+        assert gallery.calibration.prior != own.prior
+        gallery.delete("Guest")
+        assert gallery.calibration.to_dict() == own.to_dict()
+    with Gallery.open(tmp_path / "g") as gallery:
+        assert gallery.calibration.to_dict() == own.to_dict()
+        checked = check_gallery(gallery)
+    assert checked.people == 12
+    damaged = FaceModel(None, verifier, {"camera": {"weights": [[1.0]]}})
+    with pytest.raises(InputError, match="not a valid camera model"):
+        _ = damaged.camera
 
 
 def test_unnamed_faces_are_evidence_and_are_taken_back(tmp_path: Path, verifier: Verifier) -> None:

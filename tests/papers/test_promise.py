@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from mien.evaluation import draw_people
-from mien.verification import ImpostorEvidence, JointBayesian, Verifier
-from papers.promise.data import Domain, split_lfw
+from mien.verification import ImpostorEvidence, ImpostorPrior, JointBayesian, Verifier
+from papers.promise.data import Domain, _Camera, split_lfw
 from papers.promise.normalise import NORMALISATIONS, compare_normalisations, learn_heights
 from papers.promise.page import make_tables
 from papers.promise.report import _is_clearly_worse, _Judged, summarise
@@ -18,6 +18,7 @@ from papers.promise.run import (
     Lookalikes,
     _Events,
     _fit_pairs,
+    _measure_camera,
     _Missed,
     count_confused,
     draw_gallery,
@@ -25,6 +26,7 @@ from papers.promise.run import (
     factor_interval,
     fit_domain,
     group_by_look,
+    learn_camera,
     learn_prior,
     run_domain,
 )
@@ -114,6 +116,26 @@ def test_a_prior_knows_nothing_of_the_family_left_out_nor_of_what_is_far_away():
     assert without["strangers"].shift_sd == pytest.approx(0.25)
 
 
+def test_how_tails_go_with_shifts_is_learned_without_the_family_left_out():
+    alike = Lookalikes(0.3, 0.0, 0.0, 0.0)
+
+    def bent(shift, slope, sd=0.02):
+        return replace(evidence(shift), log_tail=slope * max(shift, 0.0), log_tail_sd=sd)
+
+    fits = {
+        "a": ("lfw", [bent(0.0, -0.1), bent(1.0, -0.1)]),
+        "b": ("two", [bent(0.3, -0.1), bent(0.1, -0.1)]),
+        "c": ("far", [bent(4.0, -0.03), bent(5.0, -0.03)]),
+    }
+    random = [bent(x, -0.1, 0.5) for x in (0.2, 0.8, 1.5, 2.0)]
+    assert learn_prior(fits, alike, "far", random)["strangers"].tail_slope == pytest.approx(-0.1)
+    without = learn_prior(fits, alike, "lfw", random)["strangers"]
+    assert without.tail_slope == pytest.approx(-0.03, abs=0.01)
+    assert without == learn_prior(fits, alike, "lfw")["strangers"]
+    rising = {"a": ("lfw", [bent(1.0, 0.2)]), "b": ("two", [bent(0.2, 0.2)])}
+    assert learn_prior(rising, alike)["strangers"].tail_slope == 0.0
+
+
 def test_a_family_that_no_judged_domain_has_gets_a_prior_as_well():
     """As rendered people kept aside, where no other rendered people were asked for."""
     judged = object.__new__(_Judged)
@@ -123,8 +145,49 @@ def test_a_family_that_no_judged_domain_has_gets_a_prior_as_well():
         "c": ("three", [evidence(0.2)]),
     }
     judged.alike, judged._priors = Lookalikes(0.3, -0.1, 0.05, 0.2), {}
+    judged.random = []
     assert judged.priors("rendered") == learn_prior(judged.fits, judged.alike)
     assert judged.priors("two") == learn_prior(judged.fits, judged.alike, "two")
+
+
+def test_the_faults_of_a_camera_are_learned_from_other_cameras(verifier):
+    """Cameras of any strength along one direction; the next one is expected where it lies."""
+    cameras = []
+    for k, strength in enumerate(np.random.default_rng(0).uniform(0, 4, 24)):
+        found = domain(40, 3, 100 + k, camera=strength)
+        cameras.append((found.X, _measure_camera(found.X, found.people, verifier)))
+    camera = learn_camera(cameras)
+    assert camera.weights.shape == (2, D)
+    assert camera.sizes.tolist() == [1, 3]
+    prior = ImpostorPrior(shift=0.3)
+    errors, plain = [], []
+    for k, strength in enumerate((0.0, 1.5, 3.0, 4.0)):
+        found = domain(60, 3, 200 + k, camera=strength)
+        true = _measure_camera(found.X, found.people, verifier)
+        for at, m in enumerate((1, 3)):
+            few = np.flatnonzero(np.isin(found.people, np.arange(20)))
+            rows = few[np.arange(len(few)) % 3 < m]
+            moved = camera.expect(prior, found.X[rows], found.people[rows])
+            errors.append(moved.shift - true[at].shift)
+            plain.append(prior.shift - true[at].shift)
+    assert np.sqrt(np.mean(np.square(errors))) < 0.5 * np.sqrt(np.mean(np.square(plain)))
+
+
+def test_random_cameras_take_pictures_with_their_faults():
+    rng = np.random.default_rng(0)
+    image = rng.integers(0, 256, (64, 64)).astype(np.uint8)
+    cameras = [_Camera.draw(rng, 0.5) for _ in range(40)]
+    assert all(0.5 <= camera.size <= 1 for camera in cameras)
+    none = _Camera(1.0, 0.0, 0, 0.3, 1.0, 1.0, 0.0, 0)
+    assert np.array_equal(none.take(image, rng)[32:-32, 32:-32], image)
+    dark = replace(none, gain=0.5).take(image, rng)[32:-32, 32:-32]
+    assert dark.max() <= 127
+    small = replace(none, size=0.5).take(image, rng)
+    assert small.shape == (32 + 64, 32 + 64)
+    blurred = replace(none, blur=2.0).take(image, rng)[32:-32, 32:-32]
+    shaken = replace(none, shake=8).take(image, rng)[32:-32, 32:-32]
+    assert blurred.std() < 0.3 * image.std()
+    assert shaken.std() < 0.6 * image.std()
 
 
 def test_another_camera_is_met_by_the_enrolled(verifier):
@@ -235,7 +298,7 @@ def test_the_tables_of_the_page_are_replaced_between_their_marks():
     rows = [
         {**r, "rate": kind, "stated": stated, "realised": factor * stated, "low": 0.0}
         for kind, stated in (("FPIR", 0.01), ("FPIR", 0.05), ("FAR", 0.001), ("FAR", 0.01))
-        for method, factor in (("before", 40), ("shipped", 2), ("own", 2.5), ("own and unnamed", 1))
+        for method, factor in zip(METHODS, (40, 2, 2.5, 1, 1), strict=True)
         for r in [row(0.0, 0.0, 0.0, method=method)]
     ]
     tables = make_tables([

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import integrate, stats
@@ -131,6 +133,25 @@ def test_without_evidence_and_doubt_the_shipped_calibration_stays():
     for rate in (0.3, 0.01, 1e-3, 1e-5):
         assert belief.quantile(rate) == pytest.approx(stats.norm.isf(rate), abs=1e-3)
         assert float(belief.rate(belief.quantile(rate))) == pytest.approx(rate, rel=1e-4)
+
+
+def test_the_tail_is_shorter_where_impostors_are_shifted_far():
+    """By closed form: beyond the 2.5 % deviate, excesses shrink by exp(slope · shift)."""
+    start = stats.norm.isf(0.025)
+    for shift in (-1.0, 0.0, 1.5, 4.0):
+        prior = replace(SURE, shift=shift, tail_slope=-0.1)
+        belief = update_belief(prior)
+        tail = np.exp(-0.1 * max(shift, 0.0))
+        for rate in (0.1, 1e-3, 1e-5):
+            z = stats.norm.isf(rate)
+            wanted = shift + (start + (z - start) * tail if z > start else z)
+            assert belief.quantile(rate) == pytest.approx(wanted, abs=2e-3)
+    # Evidence of a tail that is as short as its shift makes expected changes nothing.
+    told = replace(evidence(2.0, 0.1, log_stretch_sd=1e3), log_tail=-0.2, log_tail_sd=0.05)
+    sloped = ImpostorPrior(tail_slope=-0.1, crowd_sd=0.0)
+    belief = update_belief(sloped, [told])
+    centre = np.exp(-0.1 * np.maximum(belief.shifts, 0.0))
+    assert abs(belief.weights @ np.log(belief.tails / centre)) < 1e-9
 
 
 def test_doubt_about_the_shift_is_that_of_a_wider_normal():

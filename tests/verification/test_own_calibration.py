@@ -11,6 +11,7 @@ from scipy import optimize
 
 from mien.errors import InputError
 from mien.verification import (
+    CameraModel,
     ImpostorPrior,
     JointBayesian,
     OwnCalibration,
@@ -78,6 +79,31 @@ def test_a_person_who_is_deleted_leaves_nothing(verifier):
     without = calibrate_own(verifier, X[y != 4], y[y != 4])
     never = calibrate_own(verifier, X[y != 4].copy(), np.where(y > 4, y - 1, y)[y != 4])
     assert without.to_dict() == never.to_dict()
+
+
+def test_five_faces_show_a_camera_that_their_comparisons_hide(verifier):
+    """A camera model learned elsewhere: every face lies along the first axis by so much."""
+    strength = 3.0
+    weights = np.zeros((1, D))
+    weights[0, 0] = 4.0
+    camera = CameraModel(
+        sizes=np.array([1]), weights=weights, offsets=np.zeros(1), shift_sds=np.array([0.25]),
+        face_sds=np.array([0.6]),
+    )  # fmt: skip
+    prior, rate = ImpostorPrior(shift=0.2), rate_per_person(0.05, 5)
+    named: dict[str, list[float]] = {"without": [], "with": []}
+    S, _ = people(800, 1, 50, strength)
+    for seed in range(8):
+        X, y = people(5, 1, 100 + seed, strength)
+        for name, told in (("without", None), ("with", camera)):
+            own = calibrate_own(verifier, X, y, prior=prior, camera=told)
+            scores = verifier.score_sums(np.ones(len(S), int), S, np.ones(5, int), X)
+            needed = own.threshold(verifier.thresholds_, rate, size=1)
+            named[name].append(float(np.mean(scores.max(axis=1) >= needed)))
+    assert np.mean(named["with"]) < np.mean(named["without"])
+    # Where there is nobody, nothing was seen of the camera.
+    nobody = calibrate_own(verifier, X[:0], y[:0], prior=prior, camera=camera)
+    assert nobody.prior == prior
 
 
 def test_names_and_order_do_not_matter(verifier):

@@ -11,7 +11,14 @@ from mien.errors import InputError, ModelDamagedError
 from mien.files import Deferred
 
 if TYPE_CHECKING:
-    from mien.verification import ImpostorPrior, JointBayesian, OwnCalibration, Scorer, Verifier
+    from mien.verification import (
+        CameraModel,
+        ImpostorPrior,
+        JointBayesian,
+        OwnCalibration,
+        Scorer,
+        Verifier,
+    )
 
 __all__ = ["FaceModel"]
 
@@ -135,13 +142,19 @@ class FaceModel:
             return verification.OwnCalibration.of(impostors).prior
         return verification.ImpostorPrior(**{name: float(v) for name, v in held[impostors].items()})
 
+    @property
+    def camera(self) -> CameraModel | None:
+        """How pictures show their camera; None where the card does not say."""
+        held = self.card.get("camera")
+        return None if held is None else verification.CameraModel.from_dict(held)
+
     def calibrate(self, impostors: str = "lookalikes") -> OwnCalibration:
         """The calibration that the card supports: its priors, and whom it was adapted to."""
         prior = self.prior(impostors)
         if "calibration" not in self.card:
             return verification.OwnCalibration(impostors, prior)
         held = verification.OwnCalibration.from_dict(self.card["calibration"])
-        return replace(held, impostors=impostors, prior=prior)
+        return replace(held, impostors=impostors, prior=held.prior.of_kind(prior))
 
     def __repr__(self) -> str:
         return f"<FaceModel for {self.features}>"

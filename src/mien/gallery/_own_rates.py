@@ -60,8 +60,9 @@ class OwnRates:
         if len(np.unique(people)) < max((e.n_people for e in told.evidence), default=0):
             return replace(told, evidence=(*unnamed, *told.evidence))
         return verification.calibrate_own(
-            model.scorer, X, people, impostors=impostors, prior=told.prior, unnamed=unnamed
-        )
+            model.scorer, X, people, impostors=impostors, prior=model.prior(impostors),
+            camera=model.camera, unnamed=unnamed,
+        )  # fmt: skip
 
     def _read(self) -> dict[str, Any]:
         """What the store holds."""

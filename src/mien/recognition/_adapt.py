@@ -198,12 +198,14 @@ def adapt_vectors(source: FaceModel, X: np.ndarray, y: np.ndarray) -> Verifier:
 
 def recalibrate(source: FaceModel, X: np.ndarray, y: np.ndarray) -> FaceModel:
     """The same verifier with what people y (n,) on vectors X (n, d) say about its impostors."""
-    own = calibrate_own(source.scorer, X, y, prior=source.prior())
+    own = calibrate_own(source.scorer, X, y, prior=source.prior(), camera=source.camera)
     return FaceModel(source.engine, source.verifier, _card(source, y, own))
 
 
 def _card(source: FaceModel, y: np.ndarray, own: OwnCalibration | None) -> dict[str, Any]:
-    kept = {k: v for k, v in source.card.items() if k == "impostor priors"}
+    # A model that was moved has a calibration of its own camera: own is None.
+    names = ("impostor priors",) if own is None else ("impostor priors", "camera")
+    kept = {name: source.card[name] for name in names if name in source.card}
     found = {} if own is None else {"calibration": own.to_dict()}
     return {
         "name": "adapted verifier",

@@ -13,6 +13,7 @@ from mien.evaluation import bootstrap_mean_interval
 from mien.recognition._galleries import open_gallery
 from mien.recognition._people import check_rate
 from mien.verification import (
+    CameraModel,
     ImpostorPrior,
     OwnCalibration,
     Scorer,
@@ -175,7 +176,12 @@ class GalleryCheck:
 
 
 def _try_strangers(
-    verifier: Scorer, X: np.ndarray, codes: np.ndarray, start: OwnCalibration, rates: list[float]
+    verifier: Scorer,
+    X: np.ndarray,
+    codes: np.ndarray,
+    start: OwnCalibration,
+    rates: list[float],
+    camera: CameraModel | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Each part of the people as strangers to a gallery, and a calibration, of the others.
 
@@ -188,7 +194,7 @@ def _try_strangers(
         inside = fold[codes] != part
         own = calibrate_own(
             verifier, X[inside], codes[inside], impostors=start.impostors, prior=start.prior,
-            unnamed=_unnamed(start),
+            camera=camera, unnamed=_unnamed(start),
         )  # fmt: skip
         names, counts = np.unique(codes[inside], return_counts=True)
         sums = np.stack([X[inside][codes[inside] == name].sum(axis=0) for name in names])
@@ -236,6 +242,7 @@ def check_rates(
     fpirs: tuple[float, ...] = (0.01, 0.05),
     calibration: OwnCalibration | None = None,
     prior: ImpostorPrior | None = None,
+    camera: CameraModel | None = None,
     n_people: int | None = None,
 ) -> GalleryCheck:
     """Check stated rates on enrolled vectors X (n, d) of people (n,).
@@ -252,6 +259,8 @@ def check_rates(
         As the gallery has it; made from the faces otherwise.
     prior : ImpostorPrior, optional
         Of the model, where no calibration is given.
+    camera : CameraModel, optional
+        Of the model.
     n_people : int, optional
         People in the gallery, where X is a part of it.
     """
@@ -259,12 +268,12 @@ def check_rates(
         check_rate("fpir", fpir)
     X = np.asarray(X, dtype=np.float64)
     names, codes = np.unique(np.asarray(people), return_inverse=True)
-    own = calibration or calibrate_own(verifier, X, codes, prior=prior)
+    own = calibration or calibrate_own(verifier, X, codes, prior=prior, camera=camera)
     total = n_people or len(names)
     rates = [*fpirs, *_TRACED]
     tried = None
     if len(names) >= _FEWEST_TRIED:
-        tried = _try_strangers(verifier, X, codes, own, rates)
+        tried = _try_strangers(verifier, X, codes, own, rates, camera)
     found = []
     for k, fpir in enumerate(fpirs):
         rate = rate_per_person(fpir, max(total, 1))
@@ -335,6 +344,6 @@ def check_gallery(
         seen = opened.unnamed()
         found = check_rates(
             opened.model.scorer, X, people, fpirs=fpirs, calibration=calibration,
-            n_people=len(opened),
+            camera=opened.model.camera, n_people=len(opened),
         )  # fmt: skip
     return replace(found, faults=faults, unnamed=0 if seen is None else seen.n_faces)

@@ -1,3 +1,4 @@
+from ._camera import CameraModel
 from ._decision import Decision, decide_people
 from ._impostors import (
     ImpostorBelief,
@@ -30,6 +31,7 @@ from ._weak_names import WeakNames
 
 __all__ = [
     "IMPOSTORS",
+    "CameraModel",
     "Decision",
     "GroupStatistics",
     "ImpostorBelief",

@@ -29,6 +29,7 @@ __all__ = [
     "measure_unnamed",
     "stretch_variance",
     "update_belief",
+    "wide_part",
 ]
 
 #: Levels (from above) at which the quantiles of one's own impostors are compared with the shape:
@@ -134,7 +135,13 @@ class ImpostorPrior:
         How much the shift differs between crowds of one look. It counts in what is promised, as the
         crowd at the door may be of a look of its own, and not in what is expected.
     far_share, far_sd : float
-        Weight and standard deviation of the wide part of the prior: domains that are like none.
+        Weight and standard deviation of the widest part of the prior: domains that are like none.
+    wide_sd : float
+        Standard deviation of the wider part that the prior of the shift has beside evidence; 0 is
+        three times the narrow one's.
+    tail_slope : float
+        By how much the log tail changes where impostors are shifted upwards by 1: scores have an
+        end, and those near it have a shorter tail.
     """
 
     shift: float = 0.0
@@ -149,6 +156,22 @@ class ImpostorPrior:
     looks_sd: float = 0.0
     far_share: float = 0.05
     far_sd: float = 3.0
+    wide_sd: float = 0.0
+    tail_slope: float = 0.0
+
+    def of_kind(self, other: ImpostorPrior) -> ImpostorPrior:
+        """Another kind's prior, with what pictures of a camera made of this one; see `CameraModel`.
+
+        The same one where no camera moved this one.
+        """
+        if not self.wide_sd:
+            return other
+        return replace(
+            other,
+            shift=other.alike + self.shift - self.alike,
+            shift_sd=self.shift_sd,
+            wide_sd=wide_part(other),
+        )
 
 
 @dataclass(frozen=True)
@@ -413,6 +436,11 @@ def _normal_product(pairs: Sequence[tuple[float, float]]) -> tuple[float, float]
     return float(precisions @ means / total), float(total**-0.5)
 
 
+def wide_part(prior: ImpostorPrior) -> float:
+    """Standard deviation of the wider part of the prior of the shift."""
+    return prior.wide_sd or _WIDE * float(np.hypot(prior.shift_sd, prior.alike / 2))
+
+
 def update_belief(
     prior: ImpostorPrior, evidence: Sequence[ImpostorEvidence] = ()
 ) -> ImpostorBelief:
@@ -436,11 +464,11 @@ def update_belief(
         stretched = (prior.log_stretch - half, float(np.hypot(prior.log_stretch_sd, half)))
         middle = prior.shift - prior.alike / 2
         near, far = float(np.hypot(prior.shift_sd, prior.alike / 2)), prior.far_share
-        variance = 1 / sum(e.shift_sd**-2.0 for e in evidence)
-        share = _WIDE_SHARE / (1 + variance / (_WIDE * near) ** 2)
+        variance, wide = 1 / sum(e.shift_sd**-2.0 for e in evidence), wide_part(prior)
+        share = _WIDE_SHARE / (1 + variance / wide**2)
         parts = [
             (middle, near, (1 - far) * (1 - share)),
-            (middle, _WIDE * near, (1 - far) * share),
+            (middle, wide, (1 - far) * share),
             (middle, prior.far_sd, far),
         ]
     places, likely = [], []
@@ -458,9 +486,18 @@ def update_belief(
         shares[-1] = max(shares[-1] - prior.far_share, 0.0)
         shares /= shares.sum()
     stretch = _normal_product([stretched, *((e.log_stretch, e.log_stretch_sd) for e in evidence)])
+
+    def bend(shift: float | np.ndarray) -> np.ndarray:
+        """What of the log tail goes with a shift."""
+        return prior.tail_slope * np.maximum(shift, 0.0)
+
     tail = _normal_product(
         [(prior.log_tail, prior.log_tail_sd)]
-        + [(e.log_tail, e.log_tail_sd) for e in evidence if np.isfinite(e.log_tail_sd)]
+        + [
+            (e.log_tail - float(bend(e.shift)), e.log_tail_sd)
+            for e in evidence
+            if np.isfinite(e.log_tail_sd)
+        ]
     )
     stretches, stretch_weights = _points(*stretch, 7)
     tails, tail_weights = _points(*tail, 5)
@@ -469,9 +506,9 @@ def update_belief(
     shift_weights = np.concatenate(
         [share * part for (_, part), share in zip(drawn, shares, strict=True)]
     )
-    grid = np.meshgrid(shifts, np.exp(stretches), np.exp(tails), indexing="ij")
+    grid = np.meshgrid(shifts, np.exp(stretches), tails, indexing="ij")
     product = np.meshgrid(shift_weights, stretch_weights, tail_weights, indexing="ij")
     weights = np.prod(np.stack(product), axis=0).ravel()
     keep = weights > 1e-12
     a, b, c = (axis.ravel()[keep] for axis in grid)
-    return ImpostorBelief(a, b, c, weights[keep] / weights[keep].sum())
+    return ImpostorBelief(a, b, np.exp(c + bend(a)), weights[keep] / weights[keep].sum())

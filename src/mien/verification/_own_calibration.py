@@ -12,6 +12,7 @@ from scipy.special import expit
 
 from mien._core.validation import check_choice
 from mien.errors import InputError
+from mien.verification._camera import CameraModel
 from mien.verification._impostors import (
     ImpostorBelief,
     ImpostorCurve,
@@ -229,7 +230,7 @@ class OwnCalibration:
         if not self.evidence:
             return Promise("shipped", rate, self.belief.bound(z, _LEVEL), 0, 0)
         crowd = max(self.prior.crowd_sd, self.prior.looks_sd)
-        unsure = replace(self.prior, shift_sd=self.prior.far_sd, crowd_sd=crowd)
+        unsure = replace(self.prior, shift_sd=self.prior.far_sd, wide_sd=0.0, crowd_sd=crowd)
         alone = update_belief(unsure, self.evidence)
         bound = alone.bound(z, _LEVEL)
         promised: bool | str = people >= _FEWEST_PEOPLE and bound <= _FACTOR * rate
@@ -341,6 +342,7 @@ def calibrate_own(
     *,
     impostors: str = "lookalikes",
     prior: ImpostorPrior | None = None,
+    camera: CameraModel | None = None,
     unnamed: Sequence[ImpostorEvidence] = (),
 ) -> OwnCalibration:
     """Calibrate on enrolled people: impostors of each other, and genuine with their own pictures.
@@ -357,6 +359,8 @@ def calibrate_own(
         Kind of impostors.
     prior : ImpostorPrior, optional
         Of the model, for that kind.
+    camera : CameraModel, optional
+        Of the model: what the pictures show of their camera moves the prior.
     unnamed : sequence of ImpostorEvidence
         What faces without names say.
 
@@ -374,6 +378,8 @@ def calibrate_own(
     if len(names) < 2:
         return start
     X = X[rows]
+    if camera is not None:
+        start = replace(start, prior=camera.expect(prior, X, owner))
     counts = np.bincount(owner)
     sums = np.zeros((len(names), X.shape[1]))
     np.add.at(sums, owner, X)
