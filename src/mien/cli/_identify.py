@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -199,8 +200,14 @@ def _show(results: list[IdentifiedPicture], fpir: float) -> None:
         f"{len(faces) - unknown:,} named as {count(len(people), 'person', 'people')}, "
         f"{unknown:,} unknown"
     )
-    if any(face.promised is False for face in faces):
-        note(f"* not promised: nothing supports an FPIR of {fpir:g} in this gallery")
+    bounds = [face.bound for face in faces if face.promised is False]
+    if bounds:
+        note(
+            f"* not promised: this gallery's people show that an FPIR of {fpir:g} is at most "
+            f"{max(bounds):.2g}; mien gallery check says what would help"
+            if all(map(math.isfinite, bounds))
+            else f"* not promised: nothing supports an FPIR of {fpir:g} in this gallery"
+        )
     elif any(face.promised == "shipped" for face in faces):
         note(f"An FPIR of {fpir:g} rests on the model's card: this gallery has too few people yet")
     elif faces:
