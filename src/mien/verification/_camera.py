@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from mien.errors import InputError
-from mien.verification._impostors import ImpostorPrior, wide_part
+from mien.verification._impostors import ImpostorPrior
 from mien.verification._thresholds import place
 
 __all__ = ["CameraModel"]
@@ -90,8 +90,7 @@ class CameraModel:
         rows = [self._at(int(count), mean) for count, mean in zip(counts, means, strict=True)]
         shift, shift_sd, face_sd = np.mean(rows, axis=0).tolist()
         spread = float(np.hypot(shift_sd, face_sd / np.sqrt(len(counts))))
-        moved = replace(prior, shift=prior.alike + max(shift, 0.0), shift_sd=spread, wide_sd=0.0)
-        return replace(moved, wide_sd=max(wide_part(prior), wide_part(moved)))
+        return prior.moved_to(max(shift, 0.0), spread)
 
     def _at(self, size: int, mean: np.ndarray) -> np.ndarray:
         """Shift and both standard deviations for a person with a number of pictures."""

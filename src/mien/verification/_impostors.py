@@ -166,12 +166,12 @@ class ImpostorPrior:
         """
         if not self.wide_sd:
             return other
-        return replace(
-            other,
-            shift=other.alike + self.shift - self.alike,
-            shift_sd=self.shift_sd,
-            wide_sd=wide_part(other),
-        )
+        return other.moved_to(self.shift - self.alike, self.shift_sd)
+
+    def moved_to(self, shift: float, shift_sd: float) -> ImpostorPrior:
+        """The prior about another shift of strangers; its wide part does not get narrower."""
+        moved = replace(self, shift=self.alike + shift, shift_sd=shift_sd, wide_sd=0.0)
+        return replace(moved, wide_sd=max(wide_part(self), wide_part(moved)))
 
 
 @dataclass(frozen=True)
