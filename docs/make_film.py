@@ -11,6 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -24,7 +25,7 @@ COMMANDS = (
     ("mien enrol photos --gallery people.gallery", "album"),
     ("mien identify party.jpg --gallery people.gallery --out named", "album"),
 )
-COLUMNS, ROWS, SIZE, MARGIN = 84, 17, 15, 14
+COLUMNS, ROWS, SIZE, MARGIN = 84, 20, 15, 14
 BACK, INK, PROMPT, FAINT = "#16181d", "#e6e6e6", "#7fd18b", "#8f96a3"
 MIEN = "import sys; from mien.cli import main; sys.argv[0] = 'mien'; main()"
 
@@ -44,7 +45,8 @@ def run_commands(place: Path) -> Iterator[tuple[str, list[str]]]:
             [sys.executable, "-W", "ignore", "-c", MIEN, *words.partition(" &&")[0].split()[1:]],
             cwd=folder,
             env=environment,
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
             text=True,
             check=True,
         )
@@ -54,7 +56,7 @@ def run_commands(place: Path) -> Iterator[tuple[str, list[str]]]:
 
 
 def _wrap(line: str) -> list[str]:
-    return [line[at : at + COLUMNS] for at in range(0, max(len(line), 1), COLUMNS)]
+    return [line] if len(line) <= COLUMNS else textwrap.wrap(line, COLUMNS)
 
 
 class _Terminal:
