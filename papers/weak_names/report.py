@@ -193,7 +193,7 @@ def reproduce_weak_names(
         "Names without boxes",
         f"LFW's vectors, {n_named} named people per album (of ORL and Yale all but the strangers); "
         "right and open are shares of the faces of named people, wrong of all faces, in per cent: "
-        "mean over albums, and its 95 % interval",
+        "mean over albums, and its 95 % interval; least right and most wrong of any album",
     )
     for part in parts:
         adapting = part == "cameras"
@@ -205,8 +205,22 @@ def reproduce_weak_names(
             for setting in track(settings, f"albums of {vectors}", len(settings)):
                 for name, found in judge_all(setting, ADAPTING if adapting else METHODS, n).items():
                     rows.append(_row(setting, name, found))
-            report.table(f"{vectors}: {PARTS[part]}", rows, f"Albums per setting: {n}.")
+            rows, alike = _split_columns(rows)
+            words = "; ".join(f"{name}: {value}" for name, value in alike.items())
+            report.table(f"{vectors}: {PARTS[part]}", rows, f"In all lines: {words}.")
     return report
+
+
+_FOUND = ("right", "open", "wrong", "least right", "most wrong")
+
+
+def _split_columns(
+    rows: list[dict[str, Any]],
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """Rows without the settings that all of them share, and those settings."""
+    names = [name for name in rows[0] if name not in ("method", *_FOUND)]
+    alike = {name: rows[0][name] for name in names if len({str(r[name]) for r in rows}) == 1}
+    return [{k: v for k, v in row.items() if k not in alike} for row in rows], alike
 
 
 def _row(setting: Setting, method: str, found: np.ndarray) -> dict[str, Any]:
@@ -228,5 +242,5 @@ def _row(setting: Setting, method: str, found: np.ndarray) -> dict[str, Any]:
         margin = student.ppf(0.975, len(shares) - 1) * shares[:, k].std(ddof=1) / len(shares) ** 0.5
         row[name] = (mean[k], max(mean[k] - margin, 0.0), min(mean[k] + margin, 100.0))
     row["albums"] = len(shares)
-    row["worst album"] = (shares[:, 0].min(), shares[:, 2].max())
+    row["least right"], row["most wrong"] = float(shares[:, 0].min()), float(shares[:, 2].max())
     return row

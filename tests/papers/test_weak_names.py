@@ -9,7 +9,7 @@ import pytest
 
 from mien.errors import InputError
 from papers.weak_names.data import Album, People, draw_album
-from papers.weak_names.report import Kept, Setting, _row
+from papers.weak_names.report import Kept, Setting, _row, _split_columns
 from papers.weak_names.run import METHODS, judge
 from tests.near import assert_near
 
@@ -82,5 +82,10 @@ def test_a_row_has_the_interval_over_albums_and_the_worst_of_them() -> None:
     row = _row(Setting("sface", missing=0.1), "WeakNames", found)
     assert (row["names missing"], row["albums"]) == ("10%", 2)
     assert_near(row["right"], (96.0, 96 - 12.7062, 100.0), digits=5)  # t of one degree of freedom
-    assert_near(row["worst album"], (95.0, 1.0), digits=9)
+    assert_near([row["least right"], row["most wrong"]], [95.0, 1.0], digits=9)
     assert _row(Setting("sface"), "(a)", found[:1])["right"] == 97.0
+    rows = [_row(Setting("sface", missing=m), "(a)", found) for m in (0.1, 0.3)]
+    shown, alike = _split_columns(rows)
+    assert [row["names missing"] for row in shown] == ["10%", "30%"]
+    assert (alike["faces"], alike["albums"]) == ("sface", 2)
+    assert "faces" not in shown[0]
