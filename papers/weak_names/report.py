@@ -211,14 +211,14 @@ def reproduce_weak_names(
     return report
 
 
-_FOUND = ("right", "open", "wrong", "least right", "most wrong")
+_JUDGED = ("right", "open", "wrong", "least right", "most wrong")
 
 
 def _split_columns(
     rows: list[dict[str, Any]],
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """Rows without the settings that all of them share, and those settings."""
-    names = [name for name in rows[0] if name not in ("method", *_FOUND)]
+    names = [name for name in rows[0] if name not in ("method", *_JUDGED)]
     alike = {name: rows[0][name] for name in names if len({str(r[name]) for r in rows}) == 1}
     return [{k: v for k, v in row.items() if k not in alike} for row in rows], alike
 
