@@ -36,6 +36,14 @@ def main(
             "--few", help="Only compare what helps small sets (ORL and Yale), foreign faces too."
         ),
     ] = False,
+    stream: Annotated[
+        int | None,
+        typer.Option(
+            min=8_192,
+            help="Only let so many rendered faces pass, once, and draw what they bring to ridge: a "
+            "million take a quarter of an hour.",
+        ),
+    ] = None,
     beside: Annotated[
         list[str] | None,
         typer.Option(
@@ -48,6 +56,8 @@ def main(
     """Complete faces from the eyes with the six methods of the paper, and with ours."""
     if few and (curve or study or sets):
         raise InputError("--few goes with no --curve, --study or --set: leave them out")
+    if stream is not None and (few or curve or study or sets):
+        raise InputError("--stream goes with no --few, --curve, --study or --set: leave them out")
     if curve and study:
         raise InputError("--study has no effect with --curve: leave one of them out")
     if beside and not curve:
@@ -62,6 +72,7 @@ def main(
         study=study,
         curve=curve,
         few=few,
+        stream=stream,
         beside=choose(beside, BESIDE, "completer"),
         random_state=run.seed,
     )

@@ -22,6 +22,7 @@ from papers.hallucination.run import (
     train_matcher,
     verify,
 )
+from papers.hallucination.stream import add_stream
 
 __all__ = ["SETS", "reproduce_hallucination"]
 
@@ -36,6 +37,7 @@ def reproduce_hallucination(
     study: bool = False,
     curve: bool = False,
     few: bool = False,
+    stream: int | None = None,
     beside: tuple[str, ...] = BESIDE,
     random_state: int = 0,
 ) -> Report:
@@ -55,6 +57,8 @@ def reproduce_hallucination(
         Instead of all this, draw what more faces bring to ridge and to others.
     few : bool
         Instead of all this, compare what helps where faces are few.
+    stream : int or None
+        Instead of all this, let so many rendered faces pass, and draw what they bring to ridge.
     beside : tuple of str
         Which others: some of "reweighted ridge", "kernel ridge" and "auto", or none.
     random_state : int
@@ -74,6 +78,10 @@ def reproduce_hallucination(
     )
     if few:
         add_few(report, home, quick, random_state)
+        return report
+    if stream is not None:
+        (faces,) = load_sets(("rendered",), home, quick, random_state)
+        add_stream(report, faces, stream, random_state)
         return report
     for n, faces in enumerate(load_sets(sets, home, quick, random_state)):
         if curve:

@@ -7,14 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
-from mien.completion import PCACompleter
+from mien.completion import PCACompleter, make_cover
 from mien.datasets import FaceSet, crop_rendered, make_faces
 from mien.errors import InputError, NotEnoughDataError
+from mien.evaluation import evaluate_completion
 from papers.hallucination import curve as curves
-from papers.hallucination import data
+from papers.hallucination import data, stream
 from papers.hallucination import report as hallucination
 from papers.hallucination import run as runs
+from tests.near import assert_near
 
 
 @pytest.fixture(scope="module")
@@ -154,3 +157,36 @@ def test_errors(small: data.Faces) -> None:
     )
     with pytest.raises(NotEnoughDataError, match="three pictures"):
         runs.train_matcher(data.Faces("x", alone, small.test, {}), 0)
+
+
+def test_faces_that_pass_once_give_the_ridge_of_all_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(stream, "_FIRST", 64)
+    monkeypatch.setattr(stream, "_BATCH", 64)
+    rendered = crop_rendered(make_faces(10, 4, size=64, random_state=3))
+    faces = data.Faces("rendered", rendered, rendered, {})
+    rows = stream.stream_curve(faces, 192, 0)
+    assert [row["faces"] for row in rows] == [64, 128, 192]
+    # The same by hand: all faces and their mirror images in one matrix.
+    cover = make_cover("below-eyes", (data.SIZE, data.SIZE)).ravel()
+    known = np.concatenate(list(stream._faces(stream._LEARNED, 192, 0))).astype(np.float64)
+    mirrored = known.reshape(-1, data.SIZE, data.SIZE)[:, :, ::-1].reshape(len(known), -1)
+    both = np.concatenate([known, mirrored])
+    choosing = np.concatenate(list(stream._faces(stream._CHOOSING, 2_000, 0))).astype(np.float64)
+    covariance = np.cov(both.T, bias=True)
+    found = []
+    for alpha in stream._penalties(covariance):
+        model = Ridge(alpha=alpha * len(both)).fit(both[:, ~cover], both[:, cover])
+        error = np.mean((model.predict(choosing[:, ~cover]) - choosing[:, cover]) ** 2)
+        found.append((error, model))
+    best = min(found, key=lambda pair: pair[0])[1]
+    tested = rendered.vectors().astype(np.float64)
+    tested[:, cover] = best.predict(tested[:, ~cover])
+    value = evaluate_completion(
+        rendered.images,
+        np.clip(tested, 0, 1).reshape(-1, data.SIZE, data.SIZE).astype(np.float32),
+        cover=cover.reshape(data.SIZE, data.SIZE),
+        people=rendered.people,
+    )["psnr_covered"]["value"]
+    assert_near(rows[-1]["ridge"][0], value, digits=4)
