@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
-from scipy.ndimage import gaussian_filter
+from scipy.ndimage import gaussian_filter, map_coordinates
 
 from mien.datasets import (
     RenderedCamera,
@@ -46,7 +46,7 @@ N_PEOPLE, MOST_PICTURES = {"sface": 320, "dlib": 160}, 5
 #: Rendered people and pictures of each.
 N_RENDERED, PER_RENDERED = 60, 5
 #: Random cameras, people before each, and pictures of each person.
-N_CAMERAS, PER_CAMERA, PER_SITTER = {"sface": 32, "dlib": 20}, {"sface": 24, "dlib": 20}, 3
+N_CAMERAS, PER_CAMERA, PER_SITTER = {"sface": 96, "dlib": 28}, {"sface": 24, "dlib": 20}, 3
 #: dlib's detector does not see small faces.
 _SMALLEST = {"sface": 0.2, "dlib": 0.75}
 _MARGIN = 32
@@ -170,6 +170,36 @@ def _fog(image: np.ndarray) -> np.ndarray:
     return _surround(np.clip(120 + 0.35 * soft + noise, 0, 255).astype(np.uint8))
 
 
+def _interlace(image: np.ndarray) -> np.ndarray:
+    """A head that moves before a camera of 1990: every other row an instant later, soft, grainy."""
+    later = np.roll(image, 5, axis=1)
+    rows = np.where(np.arange(image.shape[0])[:, None] % 2 == 0, image, later).astype(np.float64)
+    rng = np.random.default_rng(int(image.astype(np.int64).sum()))
+    grain = gaussian_filter(rng.normal(0, 14, rows.shape), (0, 1.5))
+    return _surround(np.clip(gaussian_filter(rows, (0, 1.2)) + grain, 0, 255).astype(np.uint8))
+
+
+def _refilm(image: np.ndarray) -> np.ndarray:
+    """A photograph of a screen: its lines beat with the camera's, and a lamp shines in it."""
+    y, x = np.mgrid[: image.shape[0], : image.shape[1]].astype(np.float64)
+    beat = 1 + 0.3 * np.sin(2 * np.pi * (y / 5.3 + x / 37)) * np.sin(2 * np.pi * x / 4.7)
+    lamp = 130 * np.exp(-((x - 85) ** 2 + (y - 40) ** 2) / (2 * 22**2))
+    values: np.ndarray = 255 * (image / 255.0) ** 1.4 * beat * 0.8 + lamp
+    return _surround(np.clip(values, 0, 255).astype(np.uint8))
+
+
+def _bulge(image: np.ndarray) -> np.ndarray:
+    """A door viewer: the middle bulges, the rim is dark, and few pixels are left."""
+    y, x = np.mgrid[: image.shape[0], : image.shape[1]].astype(np.float64)
+    middle = (image.shape[0] - 1) / 2
+    radius = np.hypot(y - middle, x - middle) / middle
+    factor = 0.55 + 0.45 * np.minimum(radius, 1.5) ** 2
+    at = [middle + (axis - middle) * factor for axis in (y, x)]
+    bent = map_coordinates(image.astype(np.float64), at, order=1, mode="nearest")
+    dark = bent * np.clip(1.15 - 0.7 * radius**2, 0.05, 1)
+    return _surround(_shrink(np.clip(dark, 0, 255).astype(np.uint8), 0.6))
+
+
 @dataclass(frozen=True)
 class _Camera:
     """A camera with faults; those of no strength are not there."""
@@ -182,28 +212,40 @@ class _Camera:
     gain: float
     noise: float
     quality: int
+    veil: float
+    levels: int
+    edges: float
+    cover: int
 
     @classmethod
     def draw(cls, rng: np.random.Generator, smallest: float) -> _Camera:
-        """Each fault with a chance of 30 to 60 %, of any strength."""
+        """Each fault with a chance of its own, of any strength."""
 
         def perhaps(chance: float, strength: float, without: float) -> float:
             return float(strength) if rng.random() < chance else without
 
         return cls(
-            size=perhaps(0.6, np.exp(rng.uniform(np.log(smallest), 0)), 1.0),
-            blur=perhaps(0.4, rng.uniform(0.5, 2.5), 0.0),
-            shake=int(perhaps(0.3, float(rng.integers(3, 12)), 0)),
+            size=perhaps(0.5, np.exp(rng.uniform(np.log(smallest), 0)), 1.0),
+            blur=perhaps(0.35, rng.uniform(0.5, 2.5), 0.0),
+            shake=int(perhaps(0.25, float(rng.integers(3, 12)), 0)),
             angle=float(rng.uniform(0, np.pi)),
-            gamma=perhaps(0.5, np.exp(rng.uniform(-0.8, 0.8)), 1.0),
-            gain=perhaps(0.5, rng.uniform(0.4, 1.6), 1.0),
-            noise=perhaps(0.4, rng.uniform(2, 14), 0.0),
-            quality=int(perhaps(0.4, float(rng.integers(8, 50)), 0)),
+            gamma=perhaps(0.4, np.exp(rng.uniform(-0.8, 0.8)), 1.0),
+            gain=perhaps(0.4, rng.uniform(0.4, 1.6), 1.0),
+            noise=perhaps(0.35, rng.uniform(2, 14), 0.0),
+            quality=int(perhaps(0.35, float(rng.integers(8, 50)), 0)),
+            veil=perhaps(0.25, rng.uniform(0.2, 0.7), 0.0),
+            levels=int(perhaps(0.2, float(rng.integers(2, 9)), 0)),
+            edges=perhaps(0.2, rng.uniform(0.5, 3.0), 0.0),
+            cover=int(perhaps(0.15, float(rng.integers(1, 3)), 0)),
         )
 
     def take(self, image: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """The picture that this camera takes of a grey picture."""
         x = image.astype(np.float64)
+        if self.cover:
+            # Dark glasses, or something before the mouth, where LFW's crop has them.
+            top, bottom = ((44, 64), (78, 108))[self.cover - 1]
+            x[top:bottom, 28:100] = 25.0 if self.cover == 1 else 200.0
         if self.blur:
             x = gaussian_filter(x, self.blur)
         if self.shake:
@@ -214,8 +256,17 @@ class _Camera:
         if self.size < 1:
             x = _shrink(np.clip(x, 0, 255).astype(np.uint8), self.size).astype(np.float64)
         x = 255 * (np.clip(x, 0, 255) / 255) ** self.gamma * self.gain
+        # Stray light that lies over everything.
+        x = (1 - self.veil) * x + self.veil * 210
         if self.noise:
             x = x + rng.normal(0, self.noise, x.shape)
+        if self.edges:
+            x = x + self.edges * (x - gaussian_filter(x, 1.5))
+        if self.levels:
+            # As few shades as a print has, with noise instead of dots, seen a little out of focus.
+            step = 255 / (self.levels - 1)
+            x = step * np.round((x + rng.uniform(-step / 2, step / 2, x.shape)) / step)
+            x = gaussian_filter(np.clip(x, 0, 255), 0.9)
         taken: np.ndarray = np.clip(x, 0, 255).astype(np.uint8)
         if self.quality:
             buffer = BytesIO()
@@ -328,6 +379,15 @@ KEPT_ASIDE: dict[str, _Pictures] = {
     ),
     "aside: foggy": _Pictures(
         lambda home, engine: _lfw(home, engine, _fog, aside=True), "other half", "lfw"
+    ),
+    "aside: interlaced": _Pictures(
+        lambda home, engine: _lfw(home, engine, _interlace, aside=True), "other half", "lfw"
+    ),
+    "aside: refilmed": _Pictures(
+        lambda home, engine: _lfw(home, engine, _refilm, aside=True), "other half", "lfw"
+    ),
+    "aside: door viewer": _Pictures(
+        lambda home, engine: _lfw(home, engine, _bulge, aside=True), "other half", "lfw"
     ),
 }
 #: Random cameras before the people from whom a source is learned, by its name: from them is learned

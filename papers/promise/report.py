@@ -20,9 +20,11 @@ from papers.promise.run import (
     STATED,
     count_confused,
     fit_domain,
+    fit_scales,
     fit_sources,
     learn_cameras,
     learn_prior,
+    learn_stretch_slope,
     load_domains,
     load_half,
     measure_cameras,
@@ -112,24 +114,32 @@ class _Judged:
     ) -> None:
         self.report, self.engine, self.data = report, engine, data
         self.sources = fit_sources(engine, data, SOURCES)
-        measured = measure_cameras(engine, cache, data, self.sources)
+        self.scales = fit_scales(engine, self.sources, data)
+        measured = measure_cameras(engine, cache, data, self.sources, self.scales)
         self.cameras = learn_cameras(engine, measured)
-        self.random = [e for _, found in measured["all"] for e in found]
+        self.slopes = {of: learn_stretch_slope(engine, found) for of, found in measured.items()}
         self.domains = load_domains(engine, cache, data, cameras=cameras)
         self.whole = [domain for domain in self.domains if domain.groups is None]
         clean = self.domains[0]
-        self.alike, self.groups = measure_lookalikes(self.sources["half"], clean.X, clean.people)
-        self.fits = {d.name: (d.family, fit_domain(d, self.source(d))) for d in self.whole}
-        self._priors: dict[str, dict[str, ImpostorPrior]] = {}
+        self.alike, self.groups = measure_lookalikes(
+            self.sources["half"], clean.X, clean.people, scale=self.scales["half"]
+        )
+        self.fits = {
+            d.name: (d.family, fit_domain(d, self.source(d), self.scales[d.source]))
+            for d in self.whole
+        }
+        self._priors: dict[tuple[str | None, str], dict[str, ImpostorPrior]] = {}
 
     def source(self, domain: Domain) -> Any:
         return self.sources[domain.source]
 
-    def priors(self, family: str) -> dict[str, ImpostorPrior]:
+    def priors(self, family: str | None, source: str = "all") -> dict[str, ImpostorPrior]:
         """Priors of both kinds of impostors that know nothing of a family, also of a new one."""
-        if family not in self._priors:
-            self._priors[family] = learn_prior(self.fits, self.alike, family, self.random)
-        return self._priors[family]
+        if (family, source) not in self._priors:
+            self._priors[family, source] = learn_prior(
+                self.fits, self.alike, family, self.scales[source], self.slopes[source]
+            )
+        return self._priors[family, source]
 
     def table(self, title: str, rows: Sequence[dict[str, Any]], note: str = "") -> None:
         self.report.table(f"{self.engine}: {title}", rows, note)
@@ -147,7 +157,11 @@ class _Judged:
         )
         self.table(
             "what moves impostors",
-            [row for domain in self.whole for row in weigh_reasons(domain, self.source(domain))],
+            [
+                row
+                for domain in self.whole
+                for row in weigh_reasons(domain, self.source(domain), self.scales[domain.source])
+            ],
             "Shift, stretch and tail of the impostors of a whole domain; then the realised over "
             "the stated false accept rate of 0.1 %, as shipped and with each of them known.",
         )
@@ -188,11 +202,11 @@ class _Judged:
             [
                 {"left out": family, "impostors": kind, **vars(prior)}
                 for family, both in [
-                    *((one, self.priors(one)) for one in sorted({d.family for d in self.domains})),
-                    (
-                        "nothing: the shipped prior",
-                        learn_prior(self.fits, self.alike, random=self.random),
+                    *(
+                        (family, self.priors(family, source))
+                        for family, source in sorted({(d.family, d.source) for d in self.domains})
                     ),
+                    ("nothing: the shipped prior", self.priors(None)),
                 ]
                 for kind, prior in both.items()
             ],
@@ -218,7 +232,7 @@ class _Judged:
     ) -> None:
         rows: list[dict[str, Any]] = []
         for domain in domains:
-            prior = self.priors(domain.family)["lookalikes"]
+            prior = self.priors(domain.family, domain.source)["lookalikes"]
             camera = self.cameras[domain.source]
             rows += run_domain(domain, self.source(domain), prior, settings, n_draws, camera)
         self.table(
@@ -245,7 +259,7 @@ class _Judged:
             for row in run_adapted(
                 domain,
                 self.source(domain),
-                self.priors(domain.family),
+                self.priors(domain.family, domain.source),
                 setting,
                 n_draws,
                 self.cameras[domain.source],
@@ -262,9 +276,13 @@ class _Judged:
     def draw_reliability(self, domain: Domain, n_draws: int) -> None:
         for setting in _TRACED:
             found = trace_reliability(
-                domain, self.source(domain), self.priors(domain.family)["lookalikes"], setting,
-                n_draws, self.cameras[domain.source],
-            )  # fmt: skip
+                domain,
+                self.source(domain),
+                self.priors(domain.family, domain.source)["lookalikes"],
+                setting,
+                n_draws,
+                self.cameras[domain.source],
+            )
             if found is None:
                 continue
             shown = [method for method in METHODS if method != "strangers known"]

@@ -51,12 +51,15 @@ __all__ = [
     "excess_interval",
     "factor_interval",
     "fit_domain",
+    "fit_scale",
+    "fit_scales",
     "fit_sources",
     "group_by_look",
     "learn_camera",
     "learn_cameras",
     "learn_prior",
     "learn_shipped",
+    "learn_stretch_slope",
     "load_domains",
     "load_half",
     "measure_cameras",
@@ -90,6 +93,10 @@ N_AGAIN = 200
 _MOST_PROBES, _MOST_UNNAMED, _MOST_KNOWN = 600, 100, 5
 #: A domain beyond this shift is like no other, and says nothing about others.
 _FAR_AWAY = 1.2
+#: How much deviates near the ceiling of an engine's scores are spread.
+BENDS = {"sface": 0.3, "dlib": 0.7}
+#: Without a ceiling: deviates as they are.
+_PLAIN = ImpostorPrior()
 
 
 def group_by_look(X: np.ndarray, people: np.ndarray, n_groups: int = N_GROUPS) -> np.ndarray:
@@ -153,6 +160,14 @@ def fit_sources(
     return verifiers
 
 
+def fit_scales(
+    engine: str, verifiers: dict[str, Verifier], home: Any = None
+) -> dict[str, ImpostorPrior]:
+    """The scale of each source's deviates, by pictures of LFW."""
+    X, _, _ = _load_lfw(engine, home)
+    return {source: fit_scale(engine, one, X[::10]) for source, one in verifiers.items()}
+
+
 def _sum_people(
     X: np.ndarray, codes: np.ndarray, chosen: np.ndarray, m: int, rng: np.random.Generator
 ) -> np.ndarray:
@@ -161,8 +176,22 @@ def _sum_people(
     return sums
 
 
+def fit_scale(engine: str, verifier: Verifier, X: np.ndarray) -> ImpostorPrior:
+    """The scale on which a verifier's deviates are measured: a prior with a ceiling and a bend.
+
+    The ceiling is the deviate of a picture's score with itself, the median over pictures X (n, d).
+    """
+    ones = np.ones(len(X), dtype=np.int64)
+    blocks = [
+        np.diag(verifier.score_sums(ones[rows], X[rows], ones[rows], X[rows]))
+        for rows in np.array_split(np.arange(len(X)), max(1, len(X) // 200))
+    ]
+    z = verifier.thresholds_.curve(1).to_deviates(np.concatenate(blocks))
+    return ImpostorPrior(ceiling=float(np.median(z)), bend=BENDS[engine])
+
+
 def _compare_all(
-    domain: Domain, verifier: Verifier, seed: int = 0
+    domain: Domain, verifier: Verifier, scale: ImpostorPrior = _PLAIN, seed: int = 0
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Pictures a person (1, 3), deviates (p, n) of many probes with many people, and owners."""
     rng = np.random.default_rng(seed)
@@ -175,21 +204,25 @@ def _compare_all(
         sums = _sum_people(domain.X, codes, chosen, m, rng)
         ones = np.ones(len(probes), dtype=np.int64)
         scores = verifier.score_sums(ones, domain.X[probes], np.full(len(chosen), m), sums)
-        z = verifier.thresholds_.curve(m).to_deviates(scores)
+        z = scale.straighten(verifier.thresholds_.curve(m).to_deviates(scores))
         column = {person: k for k, person in enumerate(chosen.tolist())}
         yield m, z, np.asarray([column.get(code, -1 - code) for code in codes[probes].tolist()])
 
 
-def fit_domain(domain: Domain, verifier: Verifier) -> list[ImpostorEvidence]:
+def fit_domain(
+    domain: Domain, verifier: Verifier, scale: ImpostorPrior = _PLAIN
+) -> list[ImpostorEvidence]:
     """Shift, stretch and tail of a whole domain, with one picture per person and with three."""
-    found = [measure_impostors(z, owner) for _, z, owner in _compare_all(domain, verifier)]
+    found = [measure_impostors(z, owner) for _, z, owner in _compare_all(domain, verifier, scale)]
     return [evidence for evidence in found if evidence is not None]
 
 
-def weigh_reasons(domain: Domain, verifier: Verifier, far: float = 0.001) -> list[dict[str, Any]]:
+def weigh_reasons(
+    domain: Domain, verifier: Verifier, scale: ImpostorPrior = _PLAIN, far: float = 0.001
+) -> list[dict[str, Any]]:
     """Realised over stated false accept rate, as shipped and with each part known in turn."""
     rows = []
-    for m, z, owner in _compare_all(domain, verifier):
+    for m, z, owner in _compare_all(domain, verifier, scale):
         found = measure_impostors(z, owner)
         if found is None:
             continue
@@ -288,21 +321,6 @@ def _meta_analyse(x: np.ndarray, errors: np.ndarray) -> tuple[float, float]:
     return float(weights @ x / weights.sum()), float(np.sqrt(variance))
 
 
-def _regress_tails(found: Sequence[tuple[str, ImpostorEvidence]]) -> tuple[float, float]:
-    """Log tail where impostors are not shifted, and its slope where they are shifted upwards.
-
-    Weighted least squares; domains that are far away count here. A slope is at most 0.
-    """
-    families = [family for family, _ in found]
-    votes = np.asarray([families.count(family) for family in families])
-    shift = np.maximum([one.shift for _, one in found], 0.0)
-    tail = np.asarray([one.log_tail for _, one in found])
-    sd = np.hypot(np.asarray([one.log_tail_sd for _, one in found]) * np.sqrt(votes), 0.1)
-    design = np.column_stack([np.ones(len(shift)), shift]) / sd[:, None]
-    level, slope = np.linalg.lstsq(design, tail / sd, rcond=None)[0].tolist()
-    return (level, slope) if slope < 0 else (_meta_analyse(tail, sd)[0], 0.0)
-
-
 class Lookalikes(NamedTuple):
     """Shift and log stretch of people of one look beside strangers, and how looks differ.
 
@@ -321,7 +339,8 @@ def learn_prior(
     fits: dict[str, tuple[str, list[ImpostorEvidence]]],
     lookalikes: Lookalikes,
     leave_out: str | None = None,
-    random: Sequence[ImpostorEvidence] = (),
+    scale: ImpostorPrior = _PLAIN,
+    stretch_slope: float = 0.0,
 ) -> dict[str, ImpostorPrior]:
     """Priors of both kinds of impostors from domains, those of one family left out.
 
@@ -334,8 +353,10 @@ def learn_prior(
         enrolled.
     leave_out : str or None
         Family.
-    random : list of ImpostorEvidence
-        Of random cameras, which are of LFW's family: for the tail only.
+    scale : ImpostorPrior
+        With the ceiling and the bend of the model's deviates; see :func:`fit_scale`.
+    stretch_slope : float
+        See :func:`learn_stretch_slope`.
 
     Notes
     -----
@@ -359,17 +380,15 @@ def learn_prior(
             sds = np.asarray([one.shift_sd, one.log_stretch_sd, one.log_tail_sd])
             errors.append(np.hypot(sds * np.sqrt(votes), 0.1))
     x, sd = np.asarray(values), np.asarray(errors)
-    (shift, shift_sd), (stretch, stretch_sd), (_, tail_sd) = (
+    (shift, shift_sd), (stretch, stretch_sd), (tail, tail_sd) = (
         _meta_analyse(x[:, k], sd[:, k]) for k in range(3)
     )
-    tails = [(family, one) for family, found in known.values() for one in found]
-    tails += [("lfw", one) for one in random if leave_out != "lfw"]
-    tail, slope = _regress_tails(tails)
-    strangers = ImpostorPrior(
+    strangers = replace(
+        scale,
         shift=max(shift, 0.0),
         log_stretch=stretch,
         log_tail=max(tail, -0.05),
-        tail_slope=slope,
+        stretch_slope=stretch_slope,
         shift_sd=float(np.clip(shift_sd, 0.25, 0.35)),
         log_stretch_sd=float(np.clip(stretch_sd, 0.07, 0.1)),
         log_tail_sd=float(np.clip(tail_sd, 0.07, 0.1)),
@@ -392,6 +411,9 @@ def learn_prior(
 CAMERA_ENGINES = ("sface",)
 #: Of the ridge regression of shifts on vectors of unit length.
 _RIDGE = 0.003
+#: What counts of the slope of stretches over shifts that random cameras show, and the shift from
+#: which on they stretch no more.
+_SLOPE_SHARE, _FARTHEST = 0.6, 2.0
 
 
 def _regress(X: Sequence[np.ndarray], y: np.ndarray) -> tuple[np.ndarray, float]:
@@ -456,7 +478,11 @@ def learn_camera(
 
 
 def _measure_camera(
-    X: np.ndarray, people: np.ndarray, verifier: Verifier, sizes: Sequence[int] = (1, 3)
+    X: np.ndarray,
+    people: np.ndarray,
+    verifier: Verifier,
+    scale: ImpostorPrior = _PLAIN,
+    sizes: Sequence[int] = (1, 3),
 ) -> list[ImpostorEvidence]:
     """Impostors of everybody before a camera, for each number of pictures per person."""
     _, codes, counts = np.unique(people, return_inverse=True, return_counts=True)
@@ -469,25 +495,45 @@ def _measure_camera(
         probes = np.concatenate(rows)
         ones = np.ones(len(probes), dtype=np.int64)
         scores = verifier.score_sums(ones, X[probes], np.full(len(rows), m), sums)
-        z = verifier.thresholds_.curve(m).to_deviates(scores)
+        z = scale.straighten(verifier.thresholds_.curve(m).to_deviates(scores))
         evidence = measure_impostors(z, np.repeat(np.arange(len(rows)), m))
         if evidence is not None:
             found.append(evidence)
     return found
 
 
+Measured = list[tuple[np.ndarray, list[ImpostorEvidence]]]
+
+
+def learn_stretch_slope(engine: str, measured: Measured) -> float:
+    """How much the log stretch of single pictures grows with the shift, by random cameras.
+
+    Bad pictures are also bad to different degrees. A line through the cameras; three fifths of it
+    count, as the prior holds a part of it already. 0 for an engine that learns no cameras.
+    """
+    if engine not in CAMERA_ENGINES or len(measured) < 3:
+        return 0.0
+    shifts = np.clip([found[0].shift for _, found in measured], 0.0, _FARTHEST)
+    slope = np.polyfit(shifts, [found[0].log_stretch for _, found in measured], 1)[0]
+    return max(_SLOPE_SHARE * float(slope), 0.0)
+
+
 def measure_cameras(
-    engine: str, cache: str | os.PathLike[str], home: Any, sources: dict[str, Verifier]
-) -> dict[str, list[tuple[np.ndarray, list[ImpostorEvidence]]]]:
+    engine: str,
+    cache: str | os.PathLike[str],
+    home: Any,
+    sources: dict[str, Verifier],
+    scales: dict[str, ImpostorPrior],
+) -> dict[str, Measured]:
     """Vectors and impostors of random cameras, by the source whose people stood before them.
 
     The impostors are measured by the model of the other half, to whom these people are strangers.
     """
     others = {"half": "other half", "other half": "half"}
-    measured: dict[str, list[tuple[np.ndarray, list[ImpostorEvidence]]]] = {"all": []}
+    measured: dict[str, Measured] = {"all": []}
     for source, other in others.items():
         rows = [
-            (X, _measure_camera(X, people, sources[other]))
+            (X, _measure_camera(X, people, sources[other], scales[other]))
             for X, people in load_cameras(source, engine, cache, home)
         ]
         measured[source] = [row for row in rows if row[1]]
@@ -495,9 +541,7 @@ def measure_cameras(
     return measured
 
 
-def learn_cameras(
-    engine: str, measured: dict[str, list[tuple[np.ndarray, list[ImpostorEvidence]]]]
-) -> dict[str, CameraModel | None]:
+def learn_cameras(engine: str, measured: dict[str, Measured]) -> dict[str, CameraModel | None]:
     """What vectors show of their camera, by source; None where an engine's vectors do not."""
     if engine not in CAMERA_ENGINES:
         return dict.fromkeys(measured)
@@ -512,11 +556,15 @@ def learn_shipped(
     Priors by kind, rates by group, and how vectors show their camera.
     """
     sources = fit_sources(engine, home)
+    scales = fit_scales(engine, sources, home)
     domains = [domain for domain in load_domains(engine, cache, home) if domain.groups is None]
-    alike, groups = measure_lookalikes(sources["half"], domains[0].X, domains[0].people)
-    fits = {d.name: (d.family, fit_domain(d, sources[d.source])) for d in domains}
-    measured = measure_cameras(engine, cache, home, sources)
-    priors = learn_prior(fits, alike, random=[e for _, found in measured["all"] for e in found])
+    alike, groups = measure_lookalikes(
+        sources["half"], domains[0].X, domains[0].people, scale=scales["half"]
+    )
+    fits = {d.name: (d.family, fit_domain(d, sources[d.source], scales[d.source])) for d in domains}
+    measured = measure_cameras(engine, cache, home, sources, scales)
+    slope = learn_stretch_slope(engine, measured["all"])
+    priors = learn_prior(fits, alike, scale=scales["all"], stretch_slope=slope)
     rounded = {
         kind: {name: round(value, 3) for name, value in vars(prior).items()}
         for kind, prior in priors.items()
@@ -526,7 +574,11 @@ def learn_shipped(
 
 
 def measure_lookalikes(
-    verifier: Verifier, X: np.ndarray, people: np.ndarray, n_groups: int = N_GROUPS
+    verifier: Verifier,
+    X: np.ndarray,
+    people: np.ndarray,
+    n_groups: int = N_GROUPS,
+    scale: ImpostorPrior = _PLAIN,
 ) -> tuple[Lookalikes, list[dict[str, Any]]]:
     """Where impostors within groups of looks lie, and the rates of each group.
 
@@ -538,7 +590,7 @@ def measure_lookalikes(
     X = X[first]
     ones = np.ones(len(X), dtype=np.int64)
     scores = verifier.score_sums(ones, X, ones, X)
-    z = verifier.thresholds_.curve(1).to_deviates(scores)
+    z = scale.straighten(verifier.thresholds_.curve(1).to_deviates(scores))
     upper = np.triu(np.ones(z.shape, dtype=bool), 1)
     within = upper & (groups[:, None] == groups[None, :])
     everybody, alike = (_fit_pairs(z[pairs]) for pairs in (upper, within))
@@ -682,7 +734,7 @@ def _calibrations(
     own = calibrate_own(verifier, draw.X, draw.people, prior=prior, camera=camera)
     # Nobody sorts out the people of the gallery before: they are among the unnamed faces.
     seen = np.concatenate([draw.unnamed, draw.known[:_MOST_UNNAMED]])
-    z = verifier.thresholds_.curve(draw.m).to_deviates(seen)
+    z = prior.straighten(verifier.thresholds_.curve(draw.m).to_deviates(seen))
     unnamed = measure_unnamed(z.ravel(), min(draw.n_unnamed + draw.n, 3 * draw.n))
     both = own if unnamed is None else replace(own, evidence=(*own.evidence, unnamed))
     return {
@@ -690,17 +742,17 @@ def _calibrations(
         "shipped": OwnCalibration(prior=prior),
         "own": own,
         "own and unnamed": both,
-        "strangers known": replace(own, evidence=(_measure_strangers(verifier, draw),)),
+        "strangers known": replace(own, evidence=(_measure_strangers(verifier, draw, prior),)),
     }
 
 
-def _measure_strangers(verifier: Verifier, draw: Draw) -> ImpostorEvidence:
+def _measure_strangers(verifier: Verifier, draw: Draw, prior: ImpostorPrior) -> ImpostorEvidence:
     """Shift and stretch of the very strangers, as sure as if 200 people had shown them.
 
     No gallery knows them. How much more they miss than the oracle is what the shape of impostors
     and the oracle's luck on a few hundred faces leave.
     """
-    z = verifier.thresholds_.curve(draw.m).to_deviates(draw.strangers)
+    z = prior.straighten(verifier.thresholds_.curve(draw.m).to_deviates(draw.strangers))
     found = measure_unnamed(z.ravel(), 200, apart=True)
     if found is None:
         raise InputError("there are no strangers")

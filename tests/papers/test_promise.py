@@ -25,9 +25,11 @@ from papers.promise.run import (
     excess_interval,
     factor_interval,
     fit_domain,
+    fit_scale,
     group_by_look,
     learn_camera,
     learn_prior,
+    learn_stretch_slope,
     run_domain,
 )
 from tools.tables import fill_page
@@ -116,24 +118,27 @@ def test_a_prior_knows_nothing_of_the_family_left_out_nor_of_what_is_far_away():
     assert without["strangers"].shift_sd == pytest.approx(0.25)
 
 
-def test_how_tails_go_with_shifts_is_learned_without_the_family_left_out():
-    alike = Lookalikes(0.3, 0.0, 0.0, 0.0)
+def test_stretches_that_grow_with_shifts_are_learned_from_cameras():
+    rng = np.random.default_rng(0)
+    shifts = rng.uniform(-0.5, 3.0, 60)
+    cameras = [
+        (np.zeros((1, 2)), [replace(evidence(x), log_stretch=0.05 + 0.15 * np.clip(x, 0, 2))])
+        for x in shifts
+    ]
+    assert learn_stretch_slope("sface", cameras) == pytest.approx(0.6 * 0.15)
+    assert learn_stretch_slope("dlib", cameras) == 0.0
+    assert learn_stretch_slope("sface", cameras[:2]) == 0.0
+    falling = [(X, [replace(one[0], log_stretch=-one[0].log_stretch)]) for X, one in cameras]
+    assert learn_stretch_slope("sface", falling) == 0.0
 
-    def bent(shift, slope, sd=0.02):
-        return replace(evidence(shift), log_tail=slope * max(shift, 0.0), log_tail_sd=sd)
 
-    fits = {
-        "a": ("lfw", [bent(0.0, -0.1), bent(1.0, -0.1)]),
-        "b": ("two", [bent(0.3, -0.1), bent(0.1, -0.1)]),
-        "c": ("far", [bent(4.0, -0.03), bent(5.0, -0.03)]),
-    }
-    random = [bent(x, -0.1, 0.5) for x in (0.2, 0.8, 1.5, 2.0)]
-    assert learn_prior(fits, alike, "far", random)["strangers"].tail_slope == pytest.approx(-0.1)
-    without = learn_prior(fits, alike, "lfw", random)["strangers"]
-    assert without.tail_slope == pytest.approx(-0.03, abs=0.01)
-    assert without == learn_prior(fits, alike, "lfw")["strangers"]
-    rising = {"a": ("lfw", [bent(1.0, 0.2)]), "b": ("two", [bent(0.2, 0.2)])}
-    assert learn_prior(rising, alike)["strangers"].tail_slope == 0.0
+def test_the_ceiling_is_where_pictures_meet_themselves(verifier):
+    found = domain(30, 2, 3)
+    scale = fit_scale("dlib", verifier, found.X)
+    scores = verifier.score_pairs(found.X, found.X)
+    z = verifier.thresholds_.curve(1).to_deviates(scores)
+    assert scale.ceiling == pytest.approx(np.median(z))
+    assert scale.bend == 0.7
 
 
 def test_a_family_that_no_judged_domain_has_gets_a_prior_as_well():
@@ -145,7 +150,7 @@ def test_a_family_that_no_judged_domain_has_gets_a_prior_as_well():
         "c": ("three", [evidence(0.2)]),
     }
     judged.alike, judged._priors = Lookalikes(0.3, -0.1, 0.05, 0.2), {}
-    judged.random = []
+    judged.scales, judged.slopes = {"all": ImpostorPrior()}, {"all": 0.0}
     assert judged.priors("rendered") == learn_prior(judged.fits, judged.alike)
     assert judged.priors("two") == learn_prior(judged.fits, judged.alike, "two")
 
@@ -178,7 +183,7 @@ def test_random_cameras_take_pictures_with_their_faults():
     image = rng.integers(0, 256, (64, 64)).astype(np.uint8)
     cameras = [_Camera.draw(rng, 0.5) for _ in range(40)]
     assert all(0.5 <= camera.size <= 1 for camera in cameras)
-    none = _Camera(1.0, 0.0, 0, 0.3, 1.0, 1.0, 0.0, 0)
+    none = _Camera(1.0, 0.0, 0, 0.3, 1.0, 1.0, 0.0, 0, 0.0, 0, 0.0, 0)
     assert np.array_equal(none.take(image, rng)[32:-32, 32:-32], image)
     dark = replace(none, gain=0.5).take(image, rng)[32:-32, 32:-32]
     assert dark.max() <= 127

@@ -8,6 +8,7 @@ import pytest
 from mien.recognition._cluster_linkage import link_faces
 from mien.recognition._cluster_rates import _choose_rows, _restrict, calibrate_faces
 from mien.verification import (
+    ImpostorPrior,
     JointBayesian,
     OwnCalibration,
     Verifier,
@@ -75,10 +76,10 @@ def test_faces_as_on_the_card_move_little(verifier: Verifier) -> None:
 
 def test_few_sets_say_nothing(verifier: Verifier) -> None:
     X, people = _draw(4, 3, 4)
-    assert observe_sets(verifier, X, people) is None
-    assert observe_sets(verifier, X, np.arange(12)) is not None
+    assert observe_sets(verifier, X, people, ImpostorPrior()) is None
+    assert observe_sets(verifier, X, np.arange(12), ImpostorPrior()) is not None
     mostly_one = np.array([0] * 7 + [1, 2, 3, 4, 5])  # six sets, perhaps parts of one person
-    assert observe_sets(verifier, X, mostly_one) is None
+    assert observe_sets(verifier, X, mostly_one, ImpostorPrior()) is None
 
 
 def test_a_part_of_many_faces_is_looked_at() -> None:

@@ -135,23 +135,51 @@ def test_without_evidence_and_doubt_the_shipped_calibration_stays():
         assert float(belief.rate(belief.quantile(rate))) == pytest.approx(rate, rel=1e-4)
 
 
-def test_the_tail_is_shorter_where_impostors_are_shifted_far():
-    """By closed form: beyond the 2.5 % deviate, excesses shrink by exp(slope · shift)."""
-    start = stats.norm.isf(0.025)
-    for shift in (-1.0, 0.0, 1.5, 4.0):
-        prior = replace(SURE, shift=shift, tail_slope=-0.1)
-        belief = update_belief(prior)
-        tail = np.exp(-0.1 * max(shift, 0.0))
-        for rate in (0.1, 1e-3, 1e-5):
-            z = stats.norm.isf(rate)
-            wanted = shift + (start + (z - start) * tail if z > start else z)
-            assert belief.quantile(rate) == pytest.approx(wanted, abs=2e-3)
-    # Evidence of a tail that is as short as its shift makes expected changes nothing.
-    told = replace(evidence(2.0, 0.1, log_stretch_sd=1e3), log_tail=-0.2, log_tail_sd=0.05)
-    sloped = ImpostorPrior(tail_slope=-0.1, crowd_sd=0.0)
-    belief = update_belief(sloped, [told])
-    centre = np.exp(-0.1 * np.maximum(belief.shifts, 0.0))
-    assert abs(belief.weights @ np.log(belief.tails / centre)) < 1e-9
+def test_a_ceiling_spreads_the_deviates_below_it():
+    """By closed form: the slope is ((c - z0) / (c - z)) ** b from 2.5 on, and at most 8."""
+    prior = ImpostorPrior(ceiling=6.5, bend=0.7)
+    z = np.linspace(-4, 9, 1301)
+    straight = prior.straighten(z)
+    np.testing.assert_allclose(prior.bend_back(straight), z, atol=1e-9)
+    np.testing.assert_array_equal(straight[z <= 2.5], z[z <= 2.5])
+    slope = np.gradient(straight, z)
+    wanted = np.minimum((4.0 / np.maximum(6.5 - z, 1e-9)) ** 0.7, 8.0)
+    inside = (z > 2.6) & (np.abs(z - 6.3) > 0.1)
+    np.testing.assert_allclose(slope[inside], wanted[inside], rtol=1e-2)
+    assert float(prior.bend_back(prior.straighten(3.3))) == pytest.approx(3.3)
+    for plain in (ImpostorPrior(), ImpostorPrior(bend=0.5), ImpostorPrior(ceiling=2.0, bend=0.5)):
+        np.testing.assert_array_equal(plain.straighten(z), z)
+        np.testing.assert_array_equal(plain.bend_back(z), z)
+
+
+def test_impostors_of_single_pictures_are_stretched_as_far_as_they_are_shifted():
+    """A known shift, and a stretch of which nothing is known: the prior's, and its slope."""
+    prior = ImpostorPrior(stretch_slope=0.1, log_stretch=0.05, crowd_sd=0.0)
+    for shift in (-1.0, 0.0, 1.2, 4.0):
+        found = update_belief(prior, [evidence(shift, 1e-4, log_stretch_sd=1e6)])
+        stretch = float(found.weights @ np.log(found.stretches))
+        assert stretch == pytest.approx(0.05 + 0.1 * np.clip(shift, 0, 2), abs=1e-3)
+    # What the evidence knows is left to it.
+    told = update_belief(prior, [evidence(1.5, 1e-4, log_stretch_sd=1e-4)])
+    assert float(told.weights @ np.log(told.stretches)) == pytest.approx(0.0, abs=1e-3)
+    # With several pictures it fades, and with three it is gone.
+    assert prior.with_pictures(np.array([1, 1])).stretch_slope == 0.1
+    assert 0 < prior.with_pictures(np.array([2])).stretch_slope < 0.1
+    assert prior.with_pictures(np.array([3, 8])).stretch_slope == 0.0
+    # Without people of one's own the shipped calibration stays.
+    np.testing.assert_array_equal(
+        update_belief(prior).stretches, update_belief(replace(prior, stretch_slope=0)).stretches
+    )
+
+
+def test_priors_are_read_from_plain_values_of_any_age():
+    prior = ImpostorPrior(shift=0.2, ceiling=6.5, bend=0.7)
+    assert ImpostorPrior.from_dict(vars(prior)) == prior
+    # As written for a day: the slope of tails, of which the ceiling took the place.
+    assert ImpostorPrior.from_dict({"shift": 0.2, "tail_slope": -0.1}) == ImpostorPrior(shift=0.2)
+    for bad in ({"height": 1.0}, {"shift": "far"}, {"shift": np.nan}, {"bend": 1.0}):
+        with pytest.raises(InputError, match="not a valid prior of impostors"):
+            ImpostorPrior.from_dict(bad)
 
 
 def test_doubt_about_the_shift_is_that_of_a_wider_normal():

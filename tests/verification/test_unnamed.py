@@ -48,7 +48,7 @@ def test_the_camera_s_shift_is_found_and_genuine_faces_are_left_out():
     X = np.concatenate([crowd(190, 0.6), np.full((10, 2), [7.0, 0.0])])
     seen = observe_faces(Scores, X, np.arange(200), np.full(200, -1), ENROLLED)
     assert (seen.n_faces, seen.n_people, seen.n_apart) == (200, 200, 0)
-    (found,) = seen.evidence()
+    (found,) = seen.evidence(ImpostorPrior())
     assert found.shift == pytest.approx(0.6, abs=0.2)
     assert found.n_people == 6  # three times the people enrolled
     assert found.n_comparisons == pytest.approx(380, abs=4)
@@ -63,7 +63,7 @@ def test_a_set_counts_once_and_two_faces_of_a_picture_are_two_people():
     assert [int(row.sum()) for row in seen.counts.values()] == [3, 3]
     assert int(seen.apart.sum()) == 1  # the same two people in both pictures
     assert (seen.n_people, seen.n_apart) == (3, 2)
-    assert seen.evidence() == ()
+    assert seen.evidence(ImpostorPrior()) == ()
 
 
 def test_pairs_of_one_picture_all_count_however_alike():
@@ -71,7 +71,7 @@ def test_pairs_of_one_picture_all_count_however_alike():
     X[:, 0] = np.sqrt(np.abs(X[:, 0]) + 1)
     seen = observe_faces(Scores, X, np.arange(120), np.arange(120) // 4, {})
     assert int(seen.apart.sum()) == 30 * 6
-    (found,) = seen.evidence()
+    (found,) = seen.evidence(ImpostorPrior())
     assert found.n_comparisons == 180
     assert found.n_people == 19
 
@@ -81,7 +81,7 @@ def test_counts_are_taken_back_and_read_again():
     assert set(seen.without([7]).counts) == {9}
     again = UnnamedFaces.from_dict(json.loads(json.dumps(seen.to_dict())))
     assert again.to_dict() == seen.to_dict()
-    assert again.evidence() == seen.evidence()
+    assert again.evidence(ImpostorPrior()) == seen.evidence(ImpostorPrior())
 
 
 @pytest.mark.parametrize(

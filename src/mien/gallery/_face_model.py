@@ -140,7 +140,7 @@ class FaceModel:
         held = self.card.get("impostor priors", {})
         if impostors not in held:
             return verification.OwnCalibration.of(impostors).prior
-        return verification.ImpostorPrior(**{name: float(v) for name, v in held[impostors].items()})
+        return verification.ImpostorPrior.from_dict(held[impostors])
 
     @property
     def camera(self) -> CameraModel | None:

@@ -55,7 +55,7 @@ class OwnRates:
         """By the people of the gallery, or by those of the model where they are more."""
         told = model.calibrate(impostors)
         seen = self.unnamed()
-        unnamed = () if seen is None else seen.evidence()
+        unnamed = () if seen is None else seen.evidence(told.prior)
         X, people = self._store.sample(_MOST_PEOPLE, _MOST_PICTURES)
         if len(np.unique(people)) < max((e.n_people for e in told.evidence), default=0):
             return replace(told, evidence=(*unnamed, *told.evidence))

@@ -206,6 +206,11 @@ def _card(source: FaceModel, y: np.ndarray, own: OwnCalibration | None) -> dict[
     # A model that was moved has a calibration of its own camera: own is None.
     names = ("impostor priors",) if own is None else ("impostor priors", "camera")
     kept = {name: source.card[name] for name in names if name in source.card}
+    if own is None and "impostor priors" in kept:
+        # Nor is the ceiling of the source's scores that of the moved ones.
+        kept["impostor priors"] = {
+            kind: {**prior, "bend": 0.0} for kind, prior in kept["impostor priors"].items()
+        }
     found = {} if own is None else {"calibration": own.to_dict()}
     return {
         "name": "adapted verifier",

@@ -54,7 +54,7 @@ def calibrate_faces(
     threshold = start.threshold(scorer.thresholds_, rate)
     apart = _restrict(cannot_link, rows, len(vectors))
     found = link_faces(scorer, X, threshold, cannot_link=apart)
-    evidence = observe_sets(scorer, X, found.labels)
+    evidence = observe_sets(scorer, X, found.labels, start.prior)
     return start if evidence is None else replace(start, evidence=(*start.evidence, evidence))
 
 

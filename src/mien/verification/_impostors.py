@@ -10,9 +10,10 @@ decision errs is the mean over what both leave open.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 from scipy.special import expit, ndtr, ndtri
@@ -43,6 +44,14 @@ _CLIP = 1e-4
 #: Share and width of the wider part of the prior of the shift: together with the narrow one about a
 #: t distribution with two degrees of freedom, as three families of domains leave them.
 _WIDE_SHARE, _WIDE = 0.5, 3.0
+#: Deviate from which on the end of all scores is felt, and the slope at which spreading ends.
+_BEND_FROM, _STEEPEST = 2.5, 8.0
+#: Shift from which on the stretch grows no more.
+_FARTHEST = 2.0
+#: Pictures per person with which the stretch no longer grows with the shift.
+_MANY_PICTURES = 3
+#: What priors held once, and what is left out where an old one is read.
+_FORMER = frozenset({"tail_slope"})
 #: Lowest rate of the shipped calibration that is taken as a node.
 _LOWEST = 1e-4
 #: Share of the variance of an impostor score that belongs to one of the two people.
@@ -139,9 +148,14 @@ class ImpostorPrior:
     wide_sd : float
         Standard deviation of the wider part that the prior of the shift has beside evidence; 0 is
         three times the narrow one's.
-    tail_slope : float
-        By how much the log tail changes where impostors are shifted upwards by 1: scores have an
-        end, and those near it have a shorter tail.
+    ceiling : float
+        Deviate of the highest score there is, that of a picture with itself; 0 where it is unknown.
+    bend : float
+        How much deviates near the ceiling are spread, from 0 to below 1; see :meth:`straighten`.
+    stretch_slope : float
+        By how much the log stretch grows where impostors are shifted upwards by 1, up to a shift of
+        2, of people with one picture each: bad pictures are also bad to different degrees. Nothing
+        of it is left with three pictures.
     """
 
     shift: float = 0.0
@@ -157,7 +171,70 @@ class ImpostorPrior:
     far_share: float = 0.05
     far_sd: float = 3.0
     wide_sd: float = 0.0
-    tail_slope: float = 0.0
+    ceiling: float = 0.0
+    bend: float = 0.0
+    stretch_slope: float = 0.0
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> ImpostorPrior:
+        """A prior from plain values; what an older one does not have gets its default.
+
+        Raises
+        ------
+        InputError
+            Unknown names, or no finite numbers.
+        """
+        names = {part.name for part in fields(cls)}
+        if not set(values) - _FORMER <= names:
+            raise InputError(f"not a valid prior of impostors: expected {sorted(names)}")
+        try:
+            numbers = {k: float(v) for k, v in values.items() if k in names}
+        except (TypeError, ValueError) as error:
+            raise InputError(f"not a valid prior of impostors: {error}") from error
+        if not np.isfinite(list(numbers.values())).all() or not 0 <= numbers.get("bend", 0.0) < 1:
+            raise InputError("not a valid prior of impostors: a number is not finite or too large")
+        return cls(**numbers)
+
+    def straighten(self, z: float | np.ndarray) -> np.ndarray:
+        r"""Deviates (any shape) on a scale without an end: those near the ceiling are spread.
+
+        Scores have an end, that of a picture with itself. Impostors that a camera has moved close
+        to it are pressed together, most of all their tail. From :math:`z_0 = 2.5` on, the scale
+        has the slope :math:`((c - z_0) / (c - z))^b` for the ceiling c and the bend b, at most 8.
+        Evidence and beliefs are on this scale.
+        """
+        z = np.asarray(z, dtype=np.float64)
+        if not self._bends():
+            return z
+        width, power, last = self._bent()
+        inside = np.clip(z, _BEND_FROM, last)
+        spread = _BEND_FROM + width * (1 - ((self.ceiling - inside) / width) ** power) / power
+        return np.where(z > _BEND_FROM, spread + _STEEPEST * np.maximum(z - last, 0.0), z)
+
+    def bend_back(self, z: float | np.ndarray) -> np.ndarray:
+        """The inverse of :meth:`straighten`."""
+        z = np.asarray(z, dtype=np.float64)
+        if not self._bends():
+            return z
+        width, power, last = self._bent()
+        end = float(self.straighten(last))
+        rest = 1 - power * (np.clip(z, _BEND_FROM, end) - _BEND_FROM) / width
+        inside = self.ceiling - width * rest ** (1 / power)
+        return np.where(z > _BEND_FROM, inside + np.maximum(z - end, 0.0) / _STEEPEST, z)
+
+    def _bends(self) -> bool:
+        return self.bend > 0 and self.ceiling > _BEND_FROM
+
+    def _bent(self) -> tuple[float, float, float]:
+        """Width of the bent part, one less the bend, and where the slope is steepest."""
+        width = self.ceiling - _BEND_FROM
+        return width, 1 - self.bend, self.ceiling - width * _STEEPEST ** (-1 / self.bend)
+
+    def with_pictures(self, counts: np.ndarray) -> ImpostorPrior:
+        """The prior for people with so many pictures (n,) each."""
+        way = np.log(np.maximum(counts, 1)) / np.log(_MANY_PICTURES)
+        left = float(np.mean(np.maximum(1 - way, 0.0))) if len(counts) else 1.0
+        return replace(self, stretch_slope=self.stretch_slope * left)
 
     def of_kind(self, other: ImpostorPrior) -> ImpostorPrior:
         """Another kind's prior, with what pictures of a camera made of this one; see `CameraModel`.
@@ -166,7 +243,8 @@ class ImpostorPrior:
         """
         if not self.wide_sd:
             return other
-        return other.moved_to(self.shift - self.alike, self.shift_sd)
+        moved = other.moved_to(self.shift - self.alike, self.shift_sd)
+        return replace(moved, stretch_slope=self.stretch_slope)
 
     def moved_to(self, shift: float, shift_sd: float) -> ImpostorPrior:
         """The prior about another shift of strangers; its wide part does not get narrower."""
@@ -486,18 +564,11 @@ def update_belief(
         shares[-1] = max(shares[-1] - prior.far_share, 0.0)
         shares /= shares.sum()
     stretch = _normal_product([stretched, *((e.log_stretch, e.log_stretch_sd) for e in evidence)])
-
-    def bend(shift: float | np.ndarray) -> np.ndarray:
-        """What of the log tail goes with a shift."""
-        return prior.tail_slope * np.maximum(shift, 0.0)
-
+    # What is expected of the stretch counts as far as evidence leaves it to the prior.
+    slope = prior.stretch_slope * (stretch[1] / stretched[1]) ** 2 if evidence else 0.0
     tail = _normal_product(
         [(prior.log_tail, prior.log_tail_sd)]
-        + [
-            (e.log_tail - float(bend(e.shift)), e.log_tail_sd)
-            for e in evidence
-            if np.isfinite(e.log_tail_sd)
-        ]
+        + [(e.log_tail, e.log_tail_sd) for e in evidence if np.isfinite(e.log_tail_sd)]
     )
     stretches, stretch_weights = _points(*stretch, 7)
     tails, tail_weights = _points(*tail, 5)
@@ -506,9 +577,10 @@ def update_belief(
     shift_weights = np.concatenate(
         [share * part for (_, part), share in zip(drawn, shares, strict=True)]
     )
-    grid = np.meshgrid(shifts, np.exp(stretches), tails, indexing="ij")
+    grid = np.meshgrid(shifts, stretches, np.exp(tails), indexing="ij")
     product = np.meshgrid(shift_weights, stretch_weights, tail_weights, indexing="ij")
     weights = np.prod(np.stack(product), axis=0).ravel()
     keep = weights > 1e-12
     a, b, c = (axis.ravel()[keep] for axis in grid)
-    return ImpostorBelief(a, b, np.exp(c + bend(a)), weights[keep] / weights[keep].sum())
+    wider = np.exp(b + slope * np.clip(a, 0.0, _FARTHEST))
+    return ImpostorBelief(a, wider, c, weights[keep] / weights[keep].sum())

@@ -204,7 +204,7 @@ class OwnCalibration:
         probe_size : int
             Pictures of the probe.
         """
-        z = self._deviate(rate)
+        z = self.prior.bend_back(self._deviate(rate))
         sizes = table.sizes if size is None else [size]
         return max(float(table.curve(int(m), probe_size).to_scores(z)) for m in sizes)
 
@@ -253,7 +253,8 @@ class OwnCalibration:
         if not self.evidence:
             return ratios
         shift = float(self.belief.weights @ self.belief.shifts)
-        way = float(curve.to_scores(1 + shift) - curve.to_scores(1.0))
+        moved = self.prior.bend_back(1 + shift)
+        way = float(curve.to_scores(moved) - curve.to_scores(1.0))
         return ratios - way / 2
 
     def log_ratios(self, curve: ImpostorCurve, ratios: np.ndarray) -> np.ndarray:
@@ -275,7 +276,7 @@ class OwnCalibration:
         try:
             return cls(
                 _kind(values["impostors"]),
-                ImpostorPrior(**_numbers(values["prior"], ImpostorPrior)),
+                ImpostorPrior.from_dict(values["prior"]),
                 tuple(evidence_from_dict(e) for e in values["evidence"]),
                 RatioLine(**_numbers(values["line"], RatioLine)),
             )
@@ -362,7 +363,7 @@ def calibrate_own(
     camera : CameraModel, optional
         Of the model: what the pictures show of their camera moves the prior.
     unnamed : sequence of ImpostorEvidence
-        What faces without names say.
+        What faces without names say, by the same prior.
 
     Returns
     -------
@@ -378,9 +379,9 @@ def calibrate_own(
     if len(names) < 2:
         return start
     X = X[rows]
-    if camera is not None:
-        start = replace(start, prior=camera.expect(prior, X, owner))
     counts = np.bincount(owner)
+    prior = prior.with_pictures(counts)
+    start = replace(start, prior=prior if camera is None else camera.expect(prior, X, owner))
     sums = np.zeros((len(names), X.shape[1]))
     np.add.at(sums, owner, X)
     scores = verifier.score_sums(np.ones(len(X), dtype=np.int64), X, counts, sums)
@@ -390,7 +391,7 @@ def calibrate_own(
     curves = {int(size): table.curve(int(size)) for size in sizes if size > 0}
     for size in np.unique(counts):
         deviates[:, counts == size] = curves[int(size)].to_deviates(scores[:, counts == size])
-    evidence = measure_impostors(deviates, owner)
+    evidence = measure_impostors(prior.straighten(deviates), owner)
     own = replace(start, evidence=(*start.evidence, *([evidence] if evidence else [])))
     impostor = [
         own.shift_ratios(

@@ -10,7 +10,7 @@ import numpy as np
 
 from mien._core.validation import NO_GROUP
 from mien.errors import InputError
-from mien.verification._impostors import ImpostorEvidence, measure_unnamed
+from mien.verification._impostors import ImpostorEvidence, ImpostorPrior, measure_unnamed
 from mien.verification._scorer import ComparesSets
 
 __all__ = ["UnnamedFaces", "observe_faces", "observe_sets"]
@@ -61,21 +61,21 @@ class UnnamedFaces:
         gone = set(people)
         return replace(self, counts={k: v for k, v in self.counts.items() if k not in gone})
 
-    def evidence(self) -> tuple[ImpostorEvidence, ...]:
-        """What they say about impostors; nothing where they are too few.
+    def evidence(self, prior: ImpostorPrior) -> tuple[ImpostorEvidence, ...]:
+        """What they say about impostors beside a prior; nothing where they are too few.
 
         Faces with enrolled people may be genuine: each comparison counts by the probability that it
         is of two people. Two faces of one picture are two people, and all of them count.
         """
-        found = []
+        found, z = [], prior.straighten(_CENTRES)
         if len(self.counts) > 0:
             total = np.sum(list(self.counts.values()), axis=0)
             n = min(self.n_people, _PER_PERSON * len(self.counts))
-            found.append(measure_unnamed(_CENTRES, n, weights=total))
+            found.append(measure_unnamed(z, n, weights=total))
         # As many pairs as n people have with each other.
         pairs = float(self.apart.sum())
         n_paired = min(self.n_apart, (1 + np.sqrt(1 + 8 * pairs)) / 2)
-        found.append(measure_unnamed(_CENTRES, n_paired, weights=self.apart, apart=True))
+        found.append(measure_unnamed(z, n_paired, weights=self.apart, apart=True))
         return tuple(one for one in found if one is not None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -177,7 +177,7 @@ def observe_faces(
 
 
 def observe_sets(
-    verifier: ComparesSets, X: np.ndarray, sets: np.ndarray
+    verifier: ComparesSets, X: np.ndarray, sets: np.ndarray, prior: ImpostorPrior
 ) -> ImpostorEvidence | None:
     """What faces without names say about impostors when compared with each other.
 
@@ -189,6 +189,8 @@ def observe_sets(
         Vectors of unit length.
     sets : (n,)
         Faces that were found to be one person. At most 200 sets are compared, by one face each.
+    prior : ImpostorPrior
+        Beside which the evidence is to count.
 
     Returns
     -------
@@ -209,7 +211,8 @@ def observe_sets(
     faces = np.asarray(X, dtype=np.float64)[rows]
     first, second = np.triu_indices(len(rows), 1)
     scores = verifier.score_pairs(faces[first], faces[second])
-    return measure_unnamed(verifier.thresholds_.curve(1).to_deviates(scores), len(rows))
+    z = verifier.thresholds_.curve(1).to_deviates(scores)
+    return measure_unnamed(prior.straighten(z), len(rows))
 
 
 def _pairs_apart(sets: np.ndarray, pictures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
