@@ -64,13 +64,13 @@ def main(
     """Judge stated error rates on galleries of every camera and crowd there is."""
     from papers.promise.data import DOMAINS, KEPT_ASIDE
     from papers.promise.page import make_tables
-    from papers.promise.report import ENGINES, PARTS, reproduce_promise
-    from papers.promise.run import SETTINGS
+    from papers.promise.report import PARTS, reproduce_promise
+    from papers.promise.run import JUDGED, SETTINGS
     from tools.tables import write_tables
 
     known = tuple(DOMAINS | KEPT_ASIDE)
     cameras = choose(run.pick(camera, ["photos", "orl", "yale"], None), known, "camera")
-    engines = choose(run.pick(engine, ["sface"], ENGINES), ENGINES, "engine")
+    engines = choose(run.pick(engine, ["sface"], JUDGED), JUDGED, "engine")
     with tempfile.TemporaryDirectory() if cache is None else nullcontext(cache) as folder:
         report = reproduce_promise(
             folder,

@@ -13,6 +13,7 @@ from mien.verification import CameraModel, ImpostorPrior
 from papers.promise.data import Domain
 from papers.promise.normalise import compare_normalisations, learn_heights
 from papers.promise.run import (
+    JUDGED,
     METHODS,
     N_GROUPS,
     SETTINGS,
@@ -35,9 +36,8 @@ from papers.promise.run import (
     weigh_reasons,
 )
 
-__all__ = ["ENGINES", "PARTS", "reproduce_promise", "summarise"]
+__all__ = ["PARTS", "reproduce_promise", "summarise"]
 
-ENGINES = ("sface", "dlib")
 PARTS = ("reasons", "rates", "adapt", "aside")
 _TRACED = ((10, 3), (5, 3), (25, 1))
 _ADAPTED = ((5, 3), (10, 3))
@@ -47,7 +47,7 @@ def reproduce_promise(
     cache: str | os.PathLike[str],
     data: str | os.PathLike[str] | None = None,
     *,
-    engines: Sequence[str] = ENGINES,
+    engines: Sequence[str] = JUDGED,
     parts: Sequence[str] = PARTS,
     cameras: Sequence[str] | None = None,
     n_draws: int = 10,

@@ -42,6 +42,7 @@ from papers.promise.data import (
 __all__ = [
     "FARS",
     "FPIRS",
+    "JUDGED",
     "METHODS",
     "SETTINGS",
     "STATED",
@@ -93,6 +94,8 @@ N_AGAIN = 200
 _MOST_PROBES, _MOST_UNNAMED, _MOST_KNOWN = 600, 100, 5
 #: A domain beyond this shift is like no other, and says nothing about others.
 _FAR_AWAY = 1.2
+#: Engines whose rates are judged.
+JUDGED = ("sface", "dlib")
 #: How much deviates near the ceiling of an engine's scores are spread.
 BENDS = {"sface": 0.3, "dlib": 0.7}
 #: Without a ceiling: deviates as they are.

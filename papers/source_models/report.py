@@ -17,7 +17,7 @@ from mien.recognition import FaceModel, adapt_to, fit_source, load_source
 from mien.reports import Report
 from mien.verification import CameraModel
 from papers.completion.cards import describe_completion_cards
-from papers.promise.run import learn_shipped
+from papers.promise.run import JUDGED, learn_shipped
 from papers.source_models.data import N_FOLDS, SHIFTS, embed_shift
 from papers.source_models.run import (
     PROMISED,
@@ -86,7 +86,7 @@ def train_source(
         Whether to measure it by ten folds, for the card; minutes.
     cache : path or None
         Folder for the vectors of other cameras and crowds, from which the card says where their
-        impostors lie (see `papers.promise`); None leaves that out.
+        impostors lie (see `papers.promise`; not for both engines fused); None leaves that out.
 
     Returns
     -------
@@ -117,7 +117,7 @@ def train_source(
     card["lowest false accept rate that is promised"] = float(
         f"{verifier.thresholds_.lowest_far:.2g}"
     )
-    if cache is not None:
+    if cache is not None and engine in JUDGED:
         priors, groups, camera = learn_shipped(engine, cache, data)
         card |= {"impostor priors": priors, "look-alikes": groups}
         if camera is not None:
