@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from benchmarks.data import find_data
 from benchmarks.measure import Row
 from tools.tables import make_table
 
@@ -140,15 +141,15 @@ def rows(resume: Path | None = None) -> Iterator[Row]:
     """
     from PIL import Image
 
-    from mien.datasets import data_home
     from mien.recognition import Recogniser
 
     done: dict[str, list[list[Any]]] = {}
     if resume is not None and resume.exists():
         done = dict(json.loads(line) for line in resume.read_text().splitlines())
-    photos = data_home() / "photos"
-    known, shown = (photos / "public_figures" / name for name in ("obama2.jpg", "obama.jpg"))
-    people = sorted((photos / "five_people").iterdir())[:3]
+    known, shown = (
+        find_data("photos", "public_figures", name) for name in ("obama2.jpg", "obama.jpg")
+    )
+    people = sorted(find_data("photos", "five_people").iterdir())[:3]
     others = {folder.name: sorted(folder.iterdir())[:2] for folder in people}
     with tempfile.TemporaryDirectory() as temporary, Recogniser() as session:
         root = Path(temporary)

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
+from benchmarks.data import find_data
 from benchmarks.measure import Row
 from tools.tables import make_table
 
@@ -22,13 +23,12 @@ _WAYS = ("the shipped model", "another photograph")
 
 def rows() -> Iterator[Row]:
     """Yield the processor time per photograph; ``note`` has the PSNR and how often it is larger."""
-    from mien.datasets import data_home
     from mien.media import read_image
     from mien.recognition import complete
 
     people = [
         sorted(folder.glob("*.jpg"))
-        for folder in sorted((data_home() / "photos" / "five_people").iterdir())
+        for folder in sorted(find_data("photos", "five_people").iterdir())
     ]
     for cover in _COVERS:
         quality: dict[str, list[float]] = {way: [] for way in _WAYS}

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.data import find_data
 from benchmarks.measure import Row
 from tools.tables import make_table
 
@@ -26,12 +27,11 @@ def rows() -> Iterator[Row]:
     """Yield the processor time per picture of each way at each angle; ``note`` has the shares."""
     from PIL import Image
 
-    from mien.datasets import data_home
     from mien.faces import borrow_engine
     from mien.faces._detection import _detect_turned, _straighten
     from mien.recognition import load_source
 
-    files = sorted((data_home() / "photos" / "five_people").glob("*/*.jpg"))
+    files = sorted(find_data("photos", "five_people").glob("*/*.jpg"))
     people = np.asarray([file.parent.name for file in files])
     model = load_source("sface")
     with borrow_engine("sface") as engine:

@@ -25,6 +25,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from benchmarks.data import find_data, run_command
 from tools.tables import make_table, write_tables
 
 RUN = "import sys; from mien.cli import main; sys.argv[0] = 'mien'; main()"
@@ -89,13 +90,16 @@ def _exif(when: datetime) -> bytes:
     return exif.tobytes()
 
 
-def make_files(work: Path, data: Path) -> None:
+def make_files(work: Path) -> None:
     """The twenty photographs, the parties, the film and the phone's folder."""
+    photos, figures = find_data("photos"), find_data("photos", "public_figures")
+    film = find_data("video", "short_hamilton_clip.mp4")
+    scores = find_data("scores", "four_systems_280_pairs.csv")
+
     from PIL import Image, ImageChops
     from pillow_heif import register_heif_opener
 
     register_heif_opener()
-    photos, figures = data / "photos", data / "photos" / "public_figures"
     for kind, start, stop in (("photos", 0, 3), ("more", 3, 7)):
         for person in sorted((photos / "five_people").iterdir()):
             place = work / kind / person.name.replace("_", " ")
@@ -118,7 +122,6 @@ def make_files(work: Path, data: Path) -> None:
         photos / "group_photos" / "dogs.jpg",
     ):
         shutil.copy(path, work / "party")
-    film = data / "video" / "short_hamilton_clip.mp4"
     shutil.copy(film, work / "film.mp4")
 
     phone = work / "phone"
@@ -152,7 +155,7 @@ def make_files(work: Path, data: Path) -> None:
         "photos/Obama/obama.jpg,photos/Biden/biden.jpg\n"
         "photos/Biden/biden.jpg,phone/IMG_0009.JPG\n"
     )
-    shutil.copy(data / "scores" / "four_systems_280_pairs.csv", work / "scores.csv")
+    shutil.copy(scores, work / "scores.csv")
 
 
 def _rename(work: Path) -> None:
@@ -207,15 +210,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--work", type=Path, required=True, help="Folder to walk in.")
     parser.add_argument("--page", type=Path, help="Page that gets the table; - prints it.")
     options = parser.parse_args(arguments)
-    from mien.datasets import data_home
-
     work: Path = options.work.resolve()
     state = work / "done.jsonl"
     if not (work / "pairs.csv").exists():
         for part in ("photos", "more", "party", "phone"):  # of a run that was cut off
             shutil.rmtree(work / part, ignore_errors=True)
         work.mkdir(parents=True, exist_ok=True)
-        make_files(work, data_home())
+        make_files(work)
     found: list[Done] = []
     if state.exists():
         found = [Done(**json.loads(line)) for line in state.read_text().splitlines()]
@@ -233,4 +234,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_command(main)

@@ -10,10 +10,12 @@ shipped models have seen LFW's clean vectors, so the clean rows are easier than 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+
+from benchmarks.data import find_data, run_command
 
 FPIR = 0.03
 #: People and pictures of each kind of collection, drawn with a generator.
@@ -28,9 +30,6 @@ KINDS: dict[str, Callable[[Any], list[int]]] = {
 
 def load_vectors() -> dict[str, tuple[str, np.ndarray]]:
     """Engine and vectors (n, 128) of each kind of picture; rows without a face are zero."""
-    from mien.datasets import data_home
-
-    folder = data_home() / "lfw"
     names = {
         "SFace, clean": ("sface", "lfw_sface128"),
         "SFace, covered": ("sface", "lfw_sface128_covered"),
@@ -39,7 +38,7 @@ def load_vectors() -> dict[str, tuple[str, np.ndarray]]:
     }
     found = {}
     for name, (engine, file) in names.items():
-        with np.load(folder / f"{file}.npz") as data:
+        with np.load(find_data("lfw", f"{file}.npz")) as data:
             X = data["embeddings"].astype(np.float64)
         norms = np.linalg.norm(X, axis=1, keepdims=True)
         found[name] = engine, np.divide(X, norms, out=np.zeros_like(X), where=norms > 0)
@@ -83,14 +82,13 @@ def sort(model: Any, X: np.ndarray) -> dict[str, np.ndarray]:
     return {name: link_faces(scorer, X, value).labels for name, value in thresholds.items()}
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.sorting", description=__doc__)
     parser.add_argument("--draws", type=int, default=8, help="collections of each kind")
-    draws = parser.parse_args().draws
-    from mien.datasets import data_home
+    draws = parser.parse_args(arguments).draws
     from mien.recognition import load_source
 
-    with np.load(data_home() / "lfw" / "lfw_index.npz") as index:
+    with np.load(find_data("lfw", "lfw_index.npz")) as index:
         people = index["label"]
     print("| vectors | collection | with others: card | own | together: card | own |")
     print("| --- | --- | --- | --- | --- | --- |")
@@ -112,4 +110,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    run_command(main)

@@ -15,7 +15,6 @@ import argparse
 import json
 import shutil
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -24,6 +23,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.data import find_data, run_command
 from tools.tables import make_table, write_tables
 
 __all__ = ["TREES", "Outcome", "draw_pictures", "make_tables", "try_tree"]
@@ -282,9 +282,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--each", type=int, default=8, help="Photographs per person.")
     parser.add_argument("--page", type=Path, help="Page that gets the table.")
     options = parser.parse_args(arguments)
-    from mien.datasets import data_home
-
-    pictures = draw_pictures(data_home() / "photos" / "five_people", options.each)
+    pictures = draw_pictures(find_data("photos", "five_people"), options.each)
     with tempfile.TemporaryDirectory() as root:
         found = {name: try_tree(name, pictures, Path(root)) for name in TREES}
     tables = make_tables(found)
@@ -295,4 +293,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    run_command(main)

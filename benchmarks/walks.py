@@ -18,6 +18,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.data import find_data, run_command
+
 ROOMS = ("mien", "papers")
 
 
@@ -63,10 +65,9 @@ def trace(walk: Callable[[], Any]) -> tuple[set[str], set[tuple[str, str]]]:
 
 def identify_one_photograph(folder: Path) -> Callable[[], Any]:
     """``mien identify`` of one photograph, in a gallery of two people."""
-    from mien.datasets import data_home
     from mien.recognition import enrol, identify
 
-    photos = data_home(None) / "photos" / "five_people"
+    photos = find_data("photos", "five_people")
     names = sorted(place for place in photos.iterdir() if place.is_dir())[:2]
     for place in names:
         shutil.copytree(place, folder / "album" / place.name)
@@ -93,10 +94,9 @@ def score_a_vector(folder: Path) -> Callable[[], Any]:
 
 def complete_a_face(folder: Path) -> Callable[[], Any]:
     """The covered part of a photograph, by the shipped model."""
-    from mien.datasets import data_home
     from mien.recognition import complete
 
-    photo = data_home(None) / "photos" / "grace_hopper_517x606.jpg"
+    photo = find_data("photos", "grace_hopper_517x606.jpg")
     return lambda: complete(photo)
 
 
@@ -130,4 +130,4 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    run_command(lambda: main(sys.argv[1:]))

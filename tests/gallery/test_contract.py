@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from gallery_people import digest, draw_people, fill, make_verifier
@@ -246,14 +247,15 @@ def test_two_galleries_of_one_database_do_not_see_each_other(
         assert one.check() == two.check() == []
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def fresh(server: PostgresServer) -> str:
-    """Address of a database of the server in which nothing was made yet."""
+    """Address of a new, empty database of the server, for one test."""
     import psycopg
 
+    name = f"fresh_{uuid4().hex}"
     with psycopg.connect(server.address, autocommit=True) as connection:
-        connection.execute("CREATE DATABASE fresh")
-    return server.address.replace("/postgres?", "/fresh?")
+        connection.execute(f"CREATE DATABASE {name}")
+    return server.address.replace("/postgres?", f"/{name}?")
 
 
 def test_older_tables_are_brought_up_to_date(

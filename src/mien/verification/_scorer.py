@@ -127,13 +127,13 @@ class ScoresAndDecides:
         Parameters
         ----------
         X1, X2 : (n, d)
-            Vectors of the features that the model was fitted on; row i of one is compared with row
-            i of the other.
+            Vectors, one picture each; they are compared row by row.
 
         Returns
         -------
         (n,)
-            Natural log-likelihood ratios: above 0 speaks for one person, below for two.
+            Natural log-likelihood ratios as from :meth:`JointBayesian.score_pairs`, but fused with
+            the other candidates and calibrated on the people that the verifier was fitted on.
         """
         return self.scorer._score_pairs(self._prepare("X1", X1), self._prepare("X2", X2))
 
