@@ -200,6 +200,28 @@ def _bulge(image: np.ndarray) -> np.ndarray:
     return _surround(_shrink(np.clip(dark, 0, 255).astype(np.uint8), 0.6))
 
 
+def _frost(image: np.ndarray) -> np.ndarray:
+    """Behind frosted glass: every pixel comes from somewhere near, in grains of 3 pixels."""
+    rng = np.random.default_rng(int(image.astype(np.int64).sum()))
+    near = [gaussian_filter(rng.normal(0, 14, image.shape), 1.5) for _ in range(2)]
+    at = np.mgrid[: image.shape[0], : image.shape[1]] + np.stack(near)
+    seen = map_coordinates(image.astype(np.float64), at, order=1, mode="nearest")
+    return _surround(np.clip(30 + 0.8 * seen, 0, 255).astype(np.uint8))
+
+
+def _scratch(image: np.ndarray) -> np.ndarray:
+    """An old print: bright scratches, dust, faded, and spots where it was wet."""
+    rng = np.random.default_rng(int(image.astype(np.int64).sum()))
+    height, width = image.shape[:2]
+    old = 60 + 0.6 * image.astype(np.float64)
+    for _ in range(12):
+        column = rng.uniform(0, width) + np.cumsum(rng.normal(0, 0.3, height))
+        old[np.arange(height), np.clip(column, 0, width - 1).astype(int)] = 240
+    old[rng.random(old.shape) < 0.02] = 30
+    stains = gaussian_filter(rng.normal(0, 1, old.shape), 9)
+    return _surround(np.clip(old + 25 * stains / stains.std(), 0, 255).astype(np.uint8))
+
+
 @dataclass(frozen=True)
 class _Camera:
     """A camera with faults; those of no strength are not there."""
@@ -388,6 +410,12 @@ KEPT_ASIDE: dict[str, _Pictures] = {
     ),
     "aside: door viewer": _Pictures(
         lambda home, engine: _lfw(home, engine, _bulge, aside=True), "other half", "lfw"
+    ),
+    "aside: frosted": _Pictures(
+        lambda home, engine: _lfw(home, engine, _frost, aside=True), "other half", "lfw"
+    ),
+    "aside: scratched": _Pictures(
+        lambda home, engine: _lfw(home, engine, _scratch, aside=True), "other half", "lfw"
     ),
 }
 #: Random cameras before the people from whom a source is learned, by its name: from them is learned

@@ -97,7 +97,7 @@ _FAR_AWAY = 1.2
 #: Engines whose rates are judged.
 JUDGED = ("sface", "dlib")
 #: How much deviates near the ceiling of an engine's scores are spread.
-BENDS = {"sface": 0.3, "dlib": 0.7}
+BENDS = {"sface": 0.3, "dlib": 0.75}
 #: Without a ceiling: deviates as they are.
 _PLAIN = ImpostorPrior()
 
@@ -194,7 +194,7 @@ def fit_scale(engine: str, verifier: Verifier, X: np.ndarray) -> ImpostorPrior:
 
 
 def _compare_all(
-    domain: Domain, verifier: Verifier, scale: ImpostorPrior = _PLAIN, seed: int = 0
+    domain: Domain, verifier: Verifier, seed: int = 0
 ) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """Pictures a person (1, 3), deviates (p, n) of many probes with many people, and owners."""
     rng = np.random.default_rng(seed)
@@ -207,7 +207,7 @@ def _compare_all(
         sums = _sum_people(domain.X, codes, chosen, m, rng)
         ones = np.ones(len(probes), dtype=np.int64)
         scores = verifier.score_sums(ones, domain.X[probes], np.full(len(chosen), m), sums)
-        z = scale.straighten(verifier.thresholds_.curve(m).to_deviates(scores))
+        z = verifier.thresholds_.curve(m).to_deviates(scores)
         column = {person: k for k, person in enumerate(chosen.tolist())}
         yield m, z, np.asarray([column.get(code, -1 - code) for code in codes[probes].tolist()])
 
@@ -216,7 +216,8 @@ def fit_domain(
     domain: Domain, verifier: Verifier, scale: ImpostorPrior = _PLAIN
 ) -> list[ImpostorEvidence]:
     """Shift, stretch and tail of a whole domain, with one picture per person and with three."""
-    found = [measure_impostors(z, owner) for _, z, owner in _compare_all(domain, verifier, scale)]
+    compared = _compare_all(domain, verifier)
+    found = [measure_impostors(z, owner, scale) for _, z, owner in compared]
     return [evidence for evidence in found if evidence is not None]
 
 
@@ -225,13 +226,13 @@ def weigh_reasons(
 ) -> list[dict[str, Any]]:
     """Realised over stated false accept rate, as shipped and with each part known in turn."""
     rows = []
-    for m, z, owner in _compare_all(domain, verifier, scale):
-        found = measure_impostors(z, owner)
+    for m, z, owner in _compare_all(domain, verifier):
+        found = measure_impostors(z, owner, scale)
         if found is None:
             continue
         impostor = z[owner[:, None] != np.arange(z.shape[1])[None, :]]
-        sure = ImpostorPrior(
-            shift_sd=1e-6, log_stretch_sd=1e-6, log_tail_sd=1e-6, crowd_sd=0, far_share=1e-12
+        sure = replace(
+            scale, shift_sd=1e-6, log_stretch_sd=1e-6, log_tail_sd=1e-6, crowd_sd=0, far_share=1e-12
         )
         steps = {
             "as shipped": sure,
@@ -498,8 +499,8 @@ def _measure_camera(
         probes = np.concatenate(rows)
         ones = np.ones(len(probes), dtype=np.int64)
         scores = verifier.score_sums(ones, X[probes], np.full(len(rows), m), sums)
-        z = scale.straighten(verifier.thresholds_.curve(m).to_deviates(scores))
-        evidence = measure_impostors(z, np.repeat(np.arange(len(rows)), m))
+        z = verifier.thresholds_.curve(m).to_deviates(scores)
+        evidence = measure_impostors(z, np.repeat(np.arange(len(rows)), m), scale)
         if evidence is not None:
             found.append(evidence)
     return found
@@ -593,17 +594,19 @@ def measure_lookalikes(
     X = X[first]
     ones = np.ones(len(X), dtype=np.int64)
     scores = verifier.score_sums(ones, X, ones, X)
-    z = scale.straighten(verifier.thresholds_.curve(1).to_deviates(scores))
+    z = verifier.thresholds_.curve(1).to_deviates(scores)
     upper = np.triu(np.ones(z.shape, dtype=bool), 1)
     within = upper & (groups[:, None] == groups[None, :])
-    everybody, alike = (_fit_pairs(z[pairs]) for pairs in (upper, within))
+    everybody, alike = (_fit_pairs(z[pairs], scale) for pairs in (upper, within))
     apart = ~np.eye(len(z), dtype=bool)
     above = [
-        max(_fit_pairs(z[apart & (groups == group)[:, None]])[0] - everybody[0], 0.0)
+        max(_fit_pairs(z[apart & (groups == group)[:, None]], scale)[0] - everybody[0], 0.0)
         for group in range(n_groups)
     ]
     crowd = float(np.sqrt(np.mean(np.square(above))))
-    each = [_fit_pairs(z[within & (groups == group)[:, None]])[0] for group in range(n_groups)]
+    each = [
+        _fit_pairs(z[within & (groups == group)[:, None]], scale)[0] for group in range(n_groups)
+    ]
     between = float(np.std(each))
     found = Lookalikes(alike[0] - everybody[0], alike[1] - everybody[1], crowd, between)
     rows = []
@@ -624,9 +627,9 @@ def measure_lookalikes(
     return found, rows
 
 
-def _fit_pairs(z: np.ndarray) -> tuple[float, float]:
+def _fit_pairs(z: np.ndarray, scale: ImpostorPrior = _PLAIN) -> tuple[float, float]:
     """Shift and log stretch of comparisons (n,)."""
-    found = measure_unnamed(z, (1 + np.sqrt(1 + 8 * len(z))) / 2, apart=True)
+    found = measure_unnamed(z, (1 + np.sqrt(1 + 8 * len(z))) / 2, apart=True, scale=scale)
     if found is None:
         raise InputError("there are no comparisons")
     return found.shift, found.log_stretch
@@ -737,8 +740,8 @@ def _calibrations(
     own = calibrate_own(verifier, draw.X, draw.people, prior=prior, camera=camera)
     # Nobody sorts out the people of the gallery before: they are among the unnamed faces.
     seen = np.concatenate([draw.unnamed, draw.known[:_MOST_UNNAMED]])
-    z = prior.straighten(verifier.thresholds_.curve(draw.m).to_deviates(seen))
-    unnamed = measure_unnamed(z.ravel(), min(draw.n_unnamed + draw.n, 3 * draw.n))
+    z = verifier.thresholds_.curve(draw.m).to_deviates(seen)
+    unnamed = measure_unnamed(z.ravel(), min(draw.n_unnamed + draw.n, 3 * draw.n), scale=prior)
     both = own if unnamed is None else replace(own, evidence=(*own.evidence, unnamed))
     return {
         "before": None,
@@ -755,8 +758,8 @@ def _measure_strangers(verifier: Verifier, draw: Draw, prior: ImpostorPrior) -> 
     No gallery knows them. How much more they miss than the oracle is what the shape of impostors
     and the oracle's luck on a few hundred faces leave.
     """
-    z = prior.straighten(verifier.thresholds_.curve(draw.m).to_deviates(draw.strangers))
-    found = measure_unnamed(z.ravel(), 200, apart=True)
+    z = verifier.thresholds_.curve(draw.m).to_deviates(draw.strangers)
+    found = measure_unnamed(z.ravel(), 200, apart=True, scale=prior)
     if found is None:
         raise InputError("there are no strangers")
     return found

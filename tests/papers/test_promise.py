@@ -14,6 +14,7 @@ from papers.promise.normalise import NORMALISATIONS, compare_normalisations, lea
 from papers.promise.page import make_tables
 from papers.promise.report import _is_clearly_worse, _Judged, summarise
 from papers.promise.run import (
+    BENDS,
     METHODS,
     Lookalikes,
     _Events,
@@ -138,7 +139,7 @@ def test_the_ceiling_is_where_pictures_meet_themselves(verifier):
     scores = verifier.score_pairs(found.X, found.X)
     z = verifier.thresholds_.curve(1).to_deviates(scores)
     assert scale.ceiling == pytest.approx(np.median(z))
-    assert scale.bend == 0.7
+    assert scale.bend == BENDS["dlib"]
 
 
 def test_a_family_that_no_judged_domain_has_gets_a_prior_as_well():

@@ -152,6 +152,27 @@ def test_a_ceiling_spreads_the_deviates_below_it():
         np.testing.assert_array_equal(plain.bend_back(z), z)
 
 
+def test_a_camera_moves_the_shipped_impostors_along_the_scale_without_an_end():
+    scale = ImpostorPrior(ceiling=6.5, bend=0.7)
+    sure = replace(SURE, ceiling=6.5, bend=0.7)
+    for rate in (0.3, 0.01, 1e-3, 1e-5):
+        z = stats.norm.isf(rate)
+        # Where nothing is moved, the shipped calibration stays, ceiling or not.
+        assert update_belief(sure).quantile(rate) == pytest.approx(z, abs=2e-3)
+        moved = update_belief(replace(sure, shift=1.5, log_stretch=0.2)).quantile(rate)
+        straight = 2.5 + np.exp(0.2) * (float(scale.straighten(z)) - 1)
+        assert moved == pytest.approx(float(scale.bend_back(straight)), abs=2e-3)
+    # As many impostors as there may be, moved like that, are found where they are.
+    rng = np.random.default_rng(3)
+    z = scale.bend_back(2.5 + 1.2 * (scale.straighten(rng.standard_normal((400, 400))) - 1))
+    found = measure_impostors(z, np.arange(400), scale)
+    assert found.shift == pytest.approx(1.5, abs=0.02)
+    assert found.log_stretch == pytest.approx(np.log(1.2), abs=0.02)
+    assert found.log_tail == pytest.approx(0.0, abs=0.03)
+    unnamed = measure_unnamed(z.ravel(), 100, apart=True, scale=scale)
+    assert unnamed.shift == pytest.approx(1.5, abs=0.02)
+
+
 def test_impostors_of_single_pictures_are_stretched_as_far_as_they_are_shifted():
     """A known shift, and a stretch of which nothing is known: the prior's, and its slope."""
     prior = ImpostorPrior(stretch_slope=0.1, log_stretch=0.05, crowd_sd=0.0)

@@ -201,7 +201,7 @@ class ImpostorPrior:
         Scores have an end, that of a picture with itself. Impostors that a camera has moved close
         to it are pressed together, most of all their tail. From :math:`z_0 = 2.5` on, the scale
         has the slope :math:`((c - z_0) / (c - z))^b` for the ceiling c and the bend b, at most 8.
-        Evidence and beliefs are on this scale.
+        Shift and stretch are on this scale: a camera moves the shipped impostors along it.
         """
         z = np.asarray(z, dtype=np.float64)
         if not self._bends():
@@ -252,6 +252,10 @@ class ImpostorPrior:
         return replace(moved, wide_sd=max(wide_part(self), wide_part(moved)))
 
 
+#: Deviates as they are, without a ceiling.
+PLAIN = ImpostorPrior()
+
+
 @dataclass(frozen=True)
 class ImpostorEvidence:
     """What some impostor comparisons say, and with which standard errors.
@@ -294,10 +298,12 @@ def _fit_quantiles(z: np.ndarray, weights: np.ndarray, n_pairs: float) -> tuple[
     return float(found.mean() - 1 - stretch * (wanted.mean() - 1)), stretch
 
 
-def _fit_tail(z: np.ndarray, weights: np.ndarray, shift: float, stretch: float) -> float:
+def _fit_tail(
+    z: np.ndarray, weights: np.ndarray, shift: float, stretch: float, scale: ImpostorPrior
+) -> float:
     """Mean excess over the beginning of the tail, as a share of a normal tail's."""
     start, end = -ndtri(_TAIL), -ndtri(_CLIP)
-    standard = 1 + (z - 1 - shift) / stretch
+    standard = scale.bend_back(1 + (z - 1 - shift) / stretch)
     above = (standard > start) & (weights > 0)
     if not above.any():
         return 1.0
@@ -330,9 +336,12 @@ def stretch_variance(n_people: float) -> float:
     return _STRETCH_VARIANCE / _count_pairs(n_people) + _PERSON_SHARE / max(n_people, 1.0)
 
 
-def _gather(z: np.ndarray, weights: np.ndarray, n_people: float) -> ImpostorEvidence:
+def _gather(
+    z: np.ndarray, weights: np.ndarray, n_people: float, scale: ImpostorPrior
+) -> ImpostorEvidence:
+    """From deviates z (n,) on the scale without an end."""
     shift, stretch = _fit_quantiles(z, weights, _count_pairs(n_people))
-    tail = np.clip(_fit_tail(z, weights, shift, stretch), 0.3, 3.0)
+    tail = np.clip(_fit_tail(z, weights, shift, stretch, scale), 0.3, 3.0)
     variance = mean_variance(n_people)
     return ImpostorEvidence(
         shift=shift,
@@ -347,7 +356,9 @@ def _gather(z: np.ndarray, weights: np.ndarray, n_people: float) -> ImpostorEvid
     )
 
 
-def measure_impostors(z: np.ndarray, owner: np.ndarray) -> ImpostorEvidence | None:
+def measure_impostors(
+    z: np.ndarray, owner: np.ndarray, scale: ImpostorPrior = PLAIN
+) -> ImpostorEvidence | None:
     """What enrolled people say as impostors of each other.
 
     Parameters
@@ -356,6 +367,8 @@ def measure_impostors(z: np.ndarray, owner: np.ndarray) -> ImpostorEvidence | No
         Deviates of every enrolled picture with every enrolled person.
     owner : (n_pictures,) int
         Whose picture it is, as a column of z; its own column is ignored.
+    scale : ImpostorPrior
+        With the ceiling of the deviates, if they have one.
 
     Returns
     -------
@@ -375,7 +388,7 @@ def measure_impostors(z: np.ndarray, owner: np.ndarray) -> ImpostorEvidence | No
         return None
     _, place, counts = np.unique(owner, return_inverse=True, return_counts=True)
     weights = np.broadcast_to((1 / counts[place])[:, None], z.shape)[mask]
-    return _gather(z[mask], weights, float(len(counts)))
+    return _gather(scale.straighten(z[mask]), weights, float(len(counts)), scale)
 
 
 def _weigh_impostors(z: np.ndarray, weights: np.ndarray, n_iter: int = 50) -> np.ndarray:
@@ -412,6 +425,7 @@ def measure_unnamed(
     *,
     weights: np.ndarray | None = None,
     apart: bool = False,
+    scale: ImpostorPrior = PLAIN,
 ) -> ImpostorEvidence | None:
     """What comparisons z (n,) of faces without names say, most of which are of two people.
 
@@ -425,16 +439,18 @@ def measure_unnamed(
         How often each of them was seen.
     apart : bool
         All are known to be of two people. Otherwise each counts by the probability that it is.
+    scale : ImpostorPrior
+        With the ceiling of the deviates, if they have one.
     """
     weights = np.ones(len(z)) if weights is None else np.asarray(weights, dtype=np.float64)
     if weights.sum() < 10 or n_people < 2:
         return None
     seen = np.flatnonzero(weights)
     order = seen[np.argsort(np.asarray(z)[seen], kind="stable")]
-    ordered, weights = np.asarray(z, dtype=np.float64)[order], weights[order]
+    ordered, weights = scale.straighten(np.asarray(z)[order]), weights[order]
     if not apart:
         weights = weights * _weigh_impostors(ordered, weights)
-    found = _gather(ordered, weights, n_people)
+    found = _gather(ordered, weights, n_people, scale)
     # Whether the highest are of two people or one says nothing about the tail.
     return replace(found, log_tail=0.0, log_tail_sd=np.inf, n_comparisons=round(weights.sum()))
 
@@ -447,17 +463,21 @@ class ImpostorBelief:
     ----------
     shifts, stretches, tails, weights : (n,)
         Points; weights sum to 1.
+    scale : ImpostorPrior
+        With the ceiling of the deviates.
     """
 
     shifts: np.ndarray
     stretches: np.ndarray
     tails: np.ndarray
     weights: np.ndarray
+    scale: ImpostorPrior = PLAIN
 
     def rates(self, z: float | np.ndarray) -> np.ndarray:
         """Rates (..., n) of impostors above deviates z, one for each point."""
-        standard = (np.asarray(z, dtype=np.float64)[..., None] - 1 - self.shifts) / self.stretches
-        standard, start = standard + 1, -ndtri(_TAIL)
+        straight = self.scale.straighten(z)
+        standard = (straight[..., None] - 1 - self.shifts) / self.stretches
+        standard, start = self.scale.bend_back(standard + 1), -ndtri(_TAIL)
         standard = np.where(standard > start, start + (standard - start) / self.tails, standard)
         found: np.ndarray = ndtr(-standard)
         return found
@@ -583,4 +603,4 @@ def update_belief(
     keep = weights > 1e-12
     a, b, c = (axis.ravel()[keep] for axis in grid)
     wider = np.exp(b + slope * np.clip(a, 0.0, _FARTHEST))
-    return ImpostorBelief(a, wider, c, weights[keep] / weights[keep].sum())
+    return ImpostorBelief(a, wider, c, weights[keep] / weights[keep].sum(), prior)

@@ -204,7 +204,7 @@ class OwnCalibration:
         probe_size : int
             Pictures of the probe.
         """
-        z = self.prior.bend_back(self._deviate(rate))
+        z = self._deviate(rate)
         sizes = table.sizes if size is None else [size]
         return max(float(table.curve(int(m), probe_size).to_scores(z)) for m in sizes)
 
@@ -391,7 +391,7 @@ def calibrate_own(
     curves = {int(size): table.curve(int(size)) for size in sizes if size > 0}
     for size in np.unique(counts):
         deviates[:, counts == size] = curves[int(size)].to_deviates(scores[:, counts == size])
-    evidence = measure_impostors(prior.straighten(deviates), owner)
+    evidence = measure_impostors(deviates, owner, prior)
     own = replace(start, evidence=(*start.evidence, *([evidence] if evidence else [])))
     impostor = [
         own.shift_ratios(

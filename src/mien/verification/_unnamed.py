@@ -67,15 +67,17 @@ class UnnamedFaces:
         Faces with enrolled people may be genuine: each comparison counts by the probability that it
         is of two people. Two faces of one picture are two people, and all of them count.
         """
-        found, z = [], prior.straighten(_CENTRES)
+        found = []
         if len(self.counts) > 0:
             total = np.sum(list(self.counts.values()), axis=0)
             n = min(self.n_people, _PER_PERSON * len(self.counts))
-            found.append(measure_unnamed(z, n, weights=total))
+            found.append(measure_unnamed(_CENTRES, n, weights=total, scale=prior))
         # As many pairs as n people have with each other.
         pairs = float(self.apart.sum())
         n_paired = min(self.n_apart, (1 + np.sqrt(1 + 8 * pairs)) / 2)
-        found.append(measure_unnamed(z, n_paired, weights=self.apart, apart=True))
+        found.append(
+            measure_unnamed(_CENTRES, n_paired, weights=self.apart, apart=True, scale=prior)
+        )
         return tuple(one for one in found if one is not None)
 
     def to_dict(self) -> dict[str, Any]:
@@ -212,7 +214,7 @@ def observe_sets(
     first, second = np.triu_indices(len(rows), 1)
     scores = verifier.score_pairs(faces[first], faces[second])
     z = verifier.thresholds_.curve(1).to_deviates(scores)
-    return measure_unnamed(prior.straighten(z), len(rows))
+    return measure_unnamed(z, len(rows), scale=prior)
 
 
 def _pairs_apart(sets: np.ndarray, pictures: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
