@@ -203,7 +203,7 @@ def _bulge(image: np.ndarray) -> np.ndarray:
 def _frost(image: np.ndarray) -> np.ndarray:
     """Behind frosted glass: every pixel comes from somewhere near, in grains of 3 pixels."""
     rng = np.random.default_rng(int(image.astype(np.int64).sum()))
-    near = [gaussian_filter(rng.normal(0, 14, image.shape), 1.5) for _ in range(2)]
+    near = [gaussian_filter(rng.normal(0, 6, image.shape), 1.5) for _ in range(2)]
     at = np.mgrid[: image.shape[0], : image.shape[1]] + np.stack(near)
     seen = map_coordinates(image.astype(np.float64), at, order=1, mode="nearest")
     return _surround(np.clip(30 + 0.8 * seen, 0, 255).astype(np.uint8))
@@ -214,12 +214,12 @@ def _scratch(image: np.ndarray) -> np.ndarray:
     rng = np.random.default_rng(int(image.astype(np.int64).sum()))
     height, width = image.shape[:2]
     old = 60 + 0.6 * image.astype(np.float64)
-    for _ in range(12):
+    for _ in range(4):
         column = rng.uniform(0, width) + np.cumsum(rng.normal(0, 0.3, height))
         old[np.arange(height), np.clip(column, 0, width - 1).astype(int)] = 240
-    old[rng.random(old.shape) < 0.02] = 30
+    old[rng.random(old.shape) < 0.004] = 30
     stains = gaussian_filter(rng.normal(0, 1, old.shape), 9)
-    return _surround(np.clip(old + 25 * stains / stains.std(), 0, 255).astype(np.uint8))
+    return _surround(np.clip(old + 15 * stains / stains.std(), 0, 255).astype(np.uint8))
 
 
 @dataclass(frozen=True)

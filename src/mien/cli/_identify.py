@@ -204,7 +204,7 @@ def _show(results: list[IdentifiedPicture], fpir: float) -> None:
     if bounds:
         note(
             f"* not promised: this gallery's people show that an FPIR of {fpir:g} is at most "
-            f"{max(bounds):.2g}; mien gallery check says what would help"
+            f"{max(bounds):.3g}; mien gallery check says what would help"
             if all(map(math.isfinite, bounds))
             else f"* not promised: nothing supports an FPIR of {fpir:g} in this gallery"
         )
