@@ -183,14 +183,17 @@ export function VirtualGrid({ items, itemKey, label, minWidth, extra, gap = 20, 
   /** @param {KeyboardEvent} event */
   const press = (event) => {
     if (event.target instanceof HTMLInputElement) return;
+    // Another tab may have taken an item out since: what has the focus counts, not its former place.
+    const cell = event.target instanceof Element ? event.target.closest("[data-index]") : null;
+    const at = cell ? Number(cell.getAttribute("data-index")) : current;
     const step = {
       ArrowRight: 1, ArrowLeft: -1, ArrowDown: shape.columns, ArrowUp: -shape.columns,
-      Home: -current, End: items.length - 1 - current,
+      Home: -at, End: items.length - 1 - at,
     }[event.key];
     if (step !== undefined) {
       event.preventDefault();
-      moveTo(current + step);
-    } else if (items[current]) onKey?.(event, items[current], current);
+      moveTo(at + step);
+    } else if (items[at]) onKey?.(event, items[at], at);
   };
 
   const shown = [];
