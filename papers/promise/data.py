@@ -373,6 +373,13 @@ class _Pictures:
     family: str
 
 
+def _aside(change: Callable[[np.ndarray], np.ndarray]) -> _Pictures:
+    """The half of LFW's people who otherwise teach the model, as a camera changes them."""
+    return _Pictures(
+        lambda home, engine: _lfw(home, engine, change, aside=True), "other half", "lfw"
+    )
+
+
 DOMAINS: dict[str, _Pictures] = {
     "photos": _Pictures(lambda home, _: _photos(home), "all", "photos"),
     "orl": _Pictures(lambda home, _: _orl(home, 1), "all", "orl"),
@@ -387,36 +394,18 @@ DOMAINS: dict[str, _Pictures] = {
 #: People and cameras that nothing was chosen by: the other half of LFW's people, who until then had
 #: only taught the model; two cameras and rendered people that had not been tried.
 KEPT_ASIDE: dict[str, _Pictures] = {
-    "aside: compressed": _Pictures(
-        lambda home, engine: _lfw(home, engine, _compress, aside=True), "other half", "lfw"
-    ),
-    "aside: shaken": _Pictures(
-        lambda home, engine: _lfw(home, engine, _shake, aside=True), "other half", "lfw"
-    ),
+    "aside: compressed": _aside(_compress),
+    "aside: shaken": _aside(_shake),
     "aside: rendered, third camera": _Pictures(
         lambda _, __: _rendered(_THIRD, 41), "all", "rendered"
     ),
-    "aside: printed": _Pictures(
-        lambda home, engine: _lfw(home, engine, _print, aside=True), "other half", "lfw"
-    ),
-    "aside: foggy": _Pictures(
-        lambda home, engine: _lfw(home, engine, _fog, aside=True), "other half", "lfw"
-    ),
-    "aside: interlaced": _Pictures(
-        lambda home, engine: _lfw(home, engine, _interlace, aside=True), "other half", "lfw"
-    ),
-    "aside: refilmed": _Pictures(
-        lambda home, engine: _lfw(home, engine, _refilm, aside=True), "other half", "lfw"
-    ),
-    "aside: door viewer": _Pictures(
-        lambda home, engine: _lfw(home, engine, _bulge, aside=True), "other half", "lfw"
-    ),
-    "aside: frosted": _Pictures(
-        lambda home, engine: _lfw(home, engine, _frost, aside=True), "other half", "lfw"
-    ),
-    "aside: scratched": _Pictures(
-        lambda home, engine: _lfw(home, engine, _scratch, aside=True), "other half", "lfw"
-    ),
+    "aside: printed": _aside(_print),
+    "aside: foggy": _aside(_fog),
+    "aside: interlaced": _aside(_interlace),
+    "aside: refilmed": _aside(_refilm),
+    "aside: door viewer": _aside(_bulge),
+    "aside: frosted": _aside(_frost),
+    "aside: scratched": _aside(_scratch),
 }
 #: Random cameras before the people from whom a source is learned, by its name: from them is learned
 #: how pictures show their camera.
